@@ -206,8 +206,8 @@ pub mod csv {
     //! [`read_a_csv`](crate::guide::read_a_csv) has programs.
 
     pub use crate::interop::csv::{
-        CsvBlocks, CsvColumnDescription, CsvColumnKind, CsvColumns, CsvCustomKind, CsvDescription, CsvHeader,
-        CsvMissing, CsvOptions, CsvSample, CsvSource, CsvTrailing, CsvWriteOptions,
+        CsvBlocks, CsvColumnBlocks, CsvColumnDescription, CsvColumnKind, CsvColumns, CsvCustomKind, CsvDescription,
+        CsvHeader, CsvMissing, CsvOptions, CsvSample, CsvSource, CsvTrailing, CsvWriteOptions,
     };
 }
 

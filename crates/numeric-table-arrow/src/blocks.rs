@@ -9,9 +9,12 @@ use std::path::Path;
 
 use arrow_array::Array as ArrowArray;
 use arrow_schema::Fields;
-use numeric_table::{AllocationFlag, DataLayout, Element, Error, ErrorKind, HomogenNumericTable, Result};
+use numeric_table::{
+    AllocationFlag, DataLayout, Element, Error, ErrorKind, HomogenNumericTable, Result, SoaNumericTable,
+};
 
 use crate::chunks::{Room, fill};
+use crate::columns::columns_of;
 use crate::options::ArrowOptions;
 use crate::plan::{Parts, Plan, whole_shape};
 use crate::steps::Step;
@@ -56,22 +59,53 @@ impl Step {
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 pub struct FileRowBlocks<'s, T> {
+    rows: StepBlocks<'s>,
+    is_done: bool,
+    values: PhantomData<fn() -> T>,
+}
+
+/// The rows of a file, a block at a time, each column in its own type: see `column_blocks` of the sources. Each block
+/// is a table of its own, with the requested number of rows; the last one has the rest. An error ends the iteration.
+///
+/// Words are numbered over all blocks, so a number means the same word in each of them: the dictionary of a block has
+/// the words of this block and of those before.
+///
+/// # Examples
+/// ```
+/// # #[cfg(feature = "ipc")] {
+/// use numeric_table::{AnyArray, SoaNumericTable, prelude::*};
+/// use numeric_table_arrow::{FileColumnBlocks, ipc::IpcSource, ipc::save_ipc};
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("table.arrow");
+/// let columns = [("age", AnyArray::from(vec![31_u8, 27, 5])), ("size", AnyArray::from(vec![1.75_f32, 1.5, 1.0]))];
+/// save_ipc(&path, &SoaNumericTable::from_columns(columns)?)?;
+/// let source = IpcSource::open(&path)?;
+/// let mut blocks: FileColumnBlocks<'_> = source.column_blocks(2)?;
+/// assert_eq!(blocks.next().unwrap()?.column_slice::<u8>(0)?, [31, 27]);
+/// assert_eq!(blocks.next().unwrap()?.column_slice::<f32>(1)?, [1.0]);
+/// assert!(blocks.next().is_none());
+/// # }
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+pub struct FileColumnBlocks<'s> {
+    rows: StepBlocks<'s>,
+    is_done: bool,
+}
+
+/// Steps, divided into blocks.
+struct StepBlocks<'s> {
     steps: Box<dyn Iterator<Item = Result<Step>> + Send + 's>,
     plan: Plan<'s>,
     /// Steps that were read and belong to the next blocks.
     pending: VecDeque<Step>,
     pending_rows: usize,
     rows_per_block: usize,
-    is_done: bool,
-    values: PhantomData<fn() -> T>,
 }
 
-impl<'s, T: Element> FileRowBlocks<'s, T> {
-    /// Divides steps into blocks.
-    ///
+impl<'s> StepBlocks<'s> {
     /// # Errors
     /// [`ErrorKind::ParameterOutOfRange`] for blocks without rows; those of a choice of columns.
-    pub(crate) fn new(
+    fn new(
         fields: &Fields,
         steps: impl Iterator<Item = Result<Step>> + Send + 's,
         options: &'s ArrowOptions,
@@ -83,18 +117,11 @@ impl<'s, T: Element> FileRowBlocks<'s, T> {
         let plan = Plan::new(fields, options, "batch")?;
         // A file of a few bytes may have 2^62 rows without columns.
         let rows_per_block = if plan.column_count() == 0 { usize::MAX } else { rows_per_block };
-        Ok(Self {
-            steps: Box::new(steps),
-            plan,
-            pending: VecDeque::new(),
-            pending_rows: 0,
-            rows_per_block,
-            is_done: false,
-            values: PhantomData,
-        })
+        Ok(Self { steps: Box::new(steps), plan, pending: VecDeque::new(), pending_rows: 0, rows_per_block })
     }
 
-    fn next_block(&mut self) -> Result<Option<HomogenNumericTable<T>>> {
+    /// Returns the steps of the next block, if there is one, and its number of rows.
+    fn next_steps(&mut self) -> Result<Option<(Vec<Step>, usize)>> {
         while self.pending_rows < self.rows_per_block {
             let Some(step) = self.steps.next() else { break };
             let step = step?;
@@ -117,9 +144,75 @@ impl<'s, T: Element> FileRowBlocks<'s, T> {
                 self.pending.push_front(later); // what is left of the last step begins the next block
             }
         }
-        let columns = self.plan.column_count();
+        self.pending_rows -= rows;
+        Ok(Some((block, rows)))
+    }
+}
+
+impl<'s> FileColumnBlocks<'s> {
+    /// Divides steps into blocks.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ParameterOutOfRange`] for blocks without rows; those of a choice of columns.
+    pub(crate) fn new(
+        fields: &Fields,
+        steps: impl Iterator<Item = Result<Step>> + Send + 's,
+        options: &'s ArrowOptions,
+        rows_per_block: usize,
+    ) -> Result<Self> {
+        Ok(Self { rows: StepBlocks::new(fields, steps, options, rows_per_block)?, is_done: false })
+    }
+
+    fn next_block(&mut self) -> Result<Option<SoaNumericTable>> {
+        let Some((block, _)) = self.rows.next_steps()? else { return Ok(None) };
+        let parts: Vec<_> = block.iter().map(Step::part).collect();
+        let path = block.first().and_then(|step| step.path.as_deref());
+        columns_of(&mut self.rows.plan, Parts::all(&parts)).map(Some).map_err(|error| in_file(error, path))
+    }
+}
+
+impl Iterator for FileColumnBlocks<'_> {
+    type Item = Result<SoaNumericTable>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_done {
+            return None;
+        }
+        let block = self.next_block().transpose();
+        self.is_done = !matches!(block, Some(Ok(_)));
+        block
+    }
+}
+
+impl FusedIterator for FileColumnBlocks<'_> {}
+
+impl fmt::Debug for FileColumnBlocks<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FileColumnBlocks").field("rows_per_block", &self.rows.rows_per_block).finish_non_exhaustive()
+    }
+}
+
+impl<'s, T: Element> FileRowBlocks<'s, T> {
+    /// Divides steps into blocks.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ParameterOutOfRange`] for blocks without rows; those of a choice of columns.
+    pub(crate) fn new(
+        fields: &Fields,
+        steps: impl Iterator<Item = Result<Step>> + Send + 's,
+        options: &'s ArrowOptions,
+        rows_per_block: usize,
+    ) -> Result<Self> {
+        let rows = StepBlocks::new(fields, steps, options, rows_per_block)?;
+        Ok(Self { rows, is_done: false, values: PhantomData })
+    }
+
+    fn next_block(&mut self) -> Result<Option<HomogenNumericTable<T>>> {
+        let Some((block, rows)) = self.rows.next_steps()? else { return Ok(None) };
+        let plan = &mut self.rows.plan;
+        let columns = plan.column_count();
         let shape = whole_shape([rows].into_iter(), columns, Some(T::TYPE))?;
-        let layout = self.plan.options.layout;
+        let layout = plan.options.layout;
         let mut table = HomogenNumericTable::<T>::new_with_layout(shape, AllocationFlag::DoAllocate, layout)?;
         let mut values = if shape.is_empty() { &mut [][..] } else { table.as_mut_slice()? };
         let mut lanes: Vec<&mut [T]> = Vec::new();
@@ -134,14 +227,12 @@ impl<'s, T: Element> FileRowBlocks<'s, T> {
                 }
             };
             let parts = [step.part()];
-            let fills = self
-                .plan
+            let fills = plan
                 .chunks(Parts::all(&parts), Some(T::TYPE))
                 .and_then(|chunks| fill(&chunks, 0..columns, room, step.first_row.unwrap_or(0)));
             fills.map_err(|error| in_file(error, step.path.as_deref()))?;
         }
-        self.pending_rows -= rows;
-        table.with_dictionary(self.plan.dictionary(Some(T::TYPE))?).map(Some)
+        table.with_dictionary(plan.dictionary(Some(T::TYPE))?).map(Some)
     }
 }
 
@@ -170,7 +261,7 @@ impl<T: Element> FusedIterator for FileRowBlocks<'_, T> {}
 
 impl<T> fmt::Debug for FileRowBlocks<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FileRowBlocks").field("rows_per_block", &self.rows_per_block).finish_non_exhaustive()
+        f.debug_struct("FileRowBlocks").field("rows_per_block", &self.rows.rows_per_block).finish_non_exhaustive()
     }
 }
 

@@ -94,7 +94,7 @@ mod words;
 use numeric_table::{HomogenNumericTable, RowMergedNumericTable, SoaNumericTable, files::TableWriter};
 
 #[cfg(any(feature = "ipc", feature = "parquet"))]
-pub use crate::blocks::FileRowBlocks;
+pub use crate::blocks::{FileColumnBlocks, FileRowBlocks};
 pub use crate::export::ArrowTables;
 pub use crate::import::from_record_batches_any;
 pub use crate::options::{ArrowExportOptions, ArrowOptions};

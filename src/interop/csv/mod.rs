@@ -16,7 +16,7 @@
 //! * `whole`: integers; `evidence`: the element type that suits a column; `plan`, `sink`: from fields to columns of
 //!   several types, whose values are `cells` and whose missing values are `gaps`; `fast_path`: their fast path;
 //!   `collect`: words that are collected while rows are read;
-//! * `source`, `load`, `typed`, `blocks`: the public interface for reading; `summary`, `description`: the decisions for
+//! * `source`, `load`, `typed`, `blocks`, `column_blocks`: the public interface for reading; `summary`, `description`: the decisions for
 //!   each column;
 //! * `write`, `write_options`: writing; `form`: the spelling of fields. Numbers, their spellings, and times are in
 //!   [`crate::interop::text`].
@@ -29,6 +29,7 @@ mod blocks;
 mod categories;
 mod cells;
 mod collect;
+mod column_blocks;
 mod columns;
 mod compressed;
 mod describe;
@@ -64,6 +65,7 @@ mod write;
 mod write_options;
 
 pub use blocks::CsvBlocks;
+pub use column_blocks::CsvColumnBlocks;
 pub use columns::{CsvColumnKind, CsvColumns, CsvCustomKind, CsvMissing};
 pub use description::{CsvColumnDescription, CsvDescription};
 pub use first::{CsvHeader, CsvTrailing};

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use super::blocks::CsvBlocks;
+use super::column_blocks::CsvColumnBlocks;
 use super::describe::settle;
 use super::description::CsvDescription;
 use super::failure::Failure;
@@ -314,6 +315,34 @@ impl CsvSource {
     /// ```
     pub fn row_blocks<T: Element>(&self, rows_per_block: usize) -> Result<CsvBlocks<'_, T>> {
         CsvBlocks::new(self, self.roles()?, rows_per_block)
+    }
+
+    /// Returns a reader of some rows at a time, each column in the type that suits all its values, as
+    /// [`load_typed`](Self::load_typed) does: also for files larger than memory. A block has the rows of about
+    /// `bytes_per_block` bytes of the file, or of a piece of 512 KiB if that is more. It is parsed in parallel. All
+    /// blocks have the same dictionary.
+    ///
+    /// The file is read twice: once for the types, as by [`describe`](Self::describe). The values and words of a block
+    /// are in memory, and the words of all blocks.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ParameterOutOfRange`] if `bytes_per_block` is 0; those of [`describe`](Self::describe).
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{csv::CsvSource, prelude::*};
+    /// let source = CsvSource::from_bytes(&b"count,size\n1,0.5\n3,\n"[..])?;
+    /// let mut blocks = source.column_blocks(16 << 20)?;
+    /// let mut rows = 0;
+    /// while let Some(block) = blocks.next_block()? {
+    ///     assert_eq!((block.column_type(0)?, block.column_type(1)?), (ElementType::I64, ElementType::F64));
+    ///     rows += block.row_count();
+    /// }
+    /// assert_eq!(rows, 2);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn column_blocks(&self, bytes_per_block: usize) -> Result<CsvColumnBlocks<'_>> {
+        CsvColumnBlocks::new(self, bytes_per_block)
     }
 
     /// Returns the dictionary of the tables that this source loads as `element_type`. Scans the file, unless the

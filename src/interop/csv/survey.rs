@@ -118,12 +118,17 @@ impl Survey {
 
     /// Returns the pieces in runs, one per task. Pieces are consecutive within a run, and from one run to the next.
     pub(super) fn runs(&self) -> Vec<Vec<RecordRange>> {
-        let [(first, _), .., (end, _)] = self.cuts[..] else { return Vec::new() };
-        let bytes = usize::try_from(end - first).unwrap_or(usize::MAX);
-        let tasks = parallel::task_count(bytes.saturating_mul(WEIGHT)).max(1);
-        let pieces: Vec<RecordRange> = self.pieces().collect();
-        pieces.chunks(pieces.len().div_ceil(tasks).max(1)).map(<[RecordRange]>::to_vec).collect()
+        runs_of(&self.pieces().collect::<Vec<_>>())
     }
+}
+
+/// Divides consecutive pieces into runs, one per task.
+pub(super) fn runs_of(pieces: &[RecordRange]) -> Vec<Vec<RecordRange>> {
+    let [first, ..] = pieces else { return Vec::new() };
+    let end = pieces.last().unwrap_or(first).bytes.end;
+    let bytes = usize::try_from(end - first.bytes.start).unwrap_or(usize::MAX);
+    let tasks = parallel::task_count(bytes.saturating_mul(WEIGHT)).max(1);
+    pieces.chunks(pieces.len().div_ceil(tasks).max(1)).map(<[RecordRange]>::to_vec).collect()
 }
 
 /// The state of a scan.

@@ -15,12 +15,14 @@ use super::plan::ColumnPlan;
 use super::roles::Roles;
 use super::sample::Rows;
 use super::sink::ColumnSink;
+use super::survey::RecordRange;
 use super::{CsvSample, CsvSource, SAMPLE};
 use crate::array::{AnyArray, Validity};
 use crate::base::element::{ElementType, match_element};
 use crate::base::error::Result;
 use crate::base::shape::Shape;
 use crate::base::trace::{self, CopyKind};
+use crate::dictionary::DataDictionary;
 use crate::table::MemoryStatus;
 use crate::table::soa::SoaNumericTable;
 
@@ -51,7 +53,9 @@ fn attempt(source: &CsvSource, roles: &Roles, guess: Option<&Guess>) -> Result<R
     let seen = if is_decided { unseen } else { seen };
     let mut arrays: Vec<Option<AnyArray>> = vec![None; width];
     let mut gaps: Vec<Option<Validity>> = vec![None; roles.columns.len()];
-    let Outcome { written, evidence, words, failure } = reader.read(&plan, &guessed, seen, (&mut arrays, &mut gaps))?;
+    let runs = || survey.runs();
+    let outcome = reader.read(&plan, &guessed, seen, runs(), (&mut arrays, &mut gaps))?;
+    let Outcome { written, evidence, words, failure } = outcome;
     // A failure before or after the last record, or of a number that its column does not hold.
     if let Some(failure) = plan.first_failure(&evidence, failure.or_else(|| survey.failure.clone()), is_decided) {
         return Ok(Err(failure));
@@ -69,7 +73,7 @@ fn attempt(source: &CsvSource, roles: &Roles, guess: Option<&Guess>) -> Result<R
     }
     if is_other.contains(&true) {
         let again = ColumnPlan::examine(roles, source.options.policy)?.convert_only(&is_other);
-        let outcome = reader.read(&again, &suited, evidence.clone(), (&mut arrays, &mut gaps))?;
+        let outcome = reader.read(&again, &suited, evidence.clone(), runs(), (&mut arrays, &mut gaps))?;
         if let Some(failure) = outcome.failure {
             return Ok(Err(failure)); // the file has changed
         }
@@ -87,10 +91,26 @@ fn attempt(source: &CsvSource, roles: &Roles, guess: Option<&Guess>) -> Result<R
         }
         known = Some(roles);
     }
+    let feature = |column: usize| (suited.get(column).copied().unwrap_or(ElementType::F64), gaps[column].is_some());
+    let dictionary = known.as_ref().unwrap_or(roles).dictionary(&feature)?;
+    let table = assemble(dictionary, &plan, &written, (arrays, gaps))?;
+    if let Some(roles) = known {
+        source.settle_as(roles);
+    }
+    Ok(Ok(table))
+}
+
+/// Creates the table of columns that have been read.
+pub(super) fn assemble(
+    dictionary: DataDictionary,
+    plan: &ColumnPlan<'_>,
+    written: &[Written],
+    (arrays, gaps): (Vec<Option<AnyArray>>, Vec<Option<Validity>>),
+) -> Result<SoaNumericTable> {
     let mut columns = Vec::new();
     for array in arrays.into_iter().flatten() {
         columns.push(match_element!(array.element_type(), T => match array.downcast::<T>() {
-            Ok(array) => AnyArray::new(close_gaps(array, &written, 1)?),
+            Ok(array) => AnyArray::new(close_gaps(array, written, 1)?),
             Err(array) => array, // never: `T` is its type
         }));
     }
@@ -98,19 +118,14 @@ fn attempt(source: &CsvSource, roles: &Roles, guess: Option<&Guess>) -> Result<R
     for array in &mut columns {
         *array = array.resized(rows)?; // without spare capacity
     }
-    let feature = |column: usize| (suited.get(column).copied().unwrap_or(ElementType::F64), gaps[column].is_some());
-    let dictionary = known.as_ref().unwrap_or(roles).dictionary(&feature)?;
     let mut validities = vec![None; columns.len()];
     for (column, validity) in gaps.iter().enumerate().filter(|(_, validity)| validity.is_some()) {
         validities[plan.targets(column)].fill(validity.clone());
     }
-    if let Some(roles) = known {
-        source.settle_as(roles);
-    }
     let bytes = columns.iter().map(|column| column.len() * column.element_type().size_in_bytes()).sum();
     trace::record(CopyKind::Loaded, bytes);
     let columns = columns.into_iter().zip(validities).collect();
-    SoaNumericTable::of_nullable_arrays(dictionary, rows, columns, MemoryStatus::InternallyAllocated).map(Ok)
+    SoaNumericTable::of_nullable_arrays(dictionary, rows, columns, MemoryStatus::InternallyAllocated)
 }
 
 /// Reads columns.
@@ -119,19 +134,19 @@ pub(super) struct Reader<'a> {
     pub(super) roles: &'a Roles,
     /// Number of columns of the table.
     pub(super) width: usize,
-    /// Number of rows of the file.
+    /// Number of rows of the runs that are read.
     pub(super) rows: usize,
 }
 
 /// The columns that have been read.
-struct Outcome {
-    written: Vec<Written>,
+pub(super) struct Outcome {
+    pub(super) written: Vec<Written>,
     /// The evidence of all columns.
     evidence: Vec<Evidence>,
     /// The words of each run, if some are collected.
     words: Vec<Vec<Categories>>,
     /// The first failure.
-    failure: Option<Failure>,
+    pub(super) failure: Option<Failure>,
 }
 
 impl Reader<'_> {
@@ -169,13 +184,14 @@ impl Reader<'_> {
         Ok(sink.evidence)
     }
 
-    /// Reads the columns that do not have an array yet, with the given types. Sets their arrays, one for each column of
-    /// the table, and their missing values, for each column of the file.
-    fn read(
+    /// Reads the columns that do not have an array yet, with the given types, from consecutive runs. Sets their arrays,
+    /// one for each column of the table, and their missing values, for each column of the file.
+    pub(super) fn read(
         &self,
         plan: &ColumnPlan<'_>,
         elements: &[ElementType],
         seen: Vec<Evidence>,
+        all_runs: Vec<Vec<RecordRange>>,
         (arrays, gaps): (&mut [Option<AnyArray>], &mut [Option<Validity>]),
     ) -> Result<Outcome> {
         let is_wanted: Vec<bool> = arrays.iter().map(Option::is_none).collect();
@@ -193,7 +209,7 @@ impl Reader<'_> {
             });
         }
         let mut parts = Vec::new();
-        for run in self.source.survey()?.runs() {
+        for run in all_runs {
             let rows: usize = run.iter().map(|piece| piece.rows.len()).sum();
             let (mut cells, mut later) = (Vec::new(), Vec::new());
             for (column, is_wanted) in rest.into_iter().zip(&is_wanted) {

@@ -23,4 +23,4 @@ mod source;
 mod write;
 
 pub use self::source::IpcSource;
-pub use self::write::{IpcCompression, IpcWriteOptions, save_ipc, save_ipc_with};
+pub use self::write::{IpcCompression, IpcWriteOptions, save_ipc, save_ipc_blocks, save_ipc_with};

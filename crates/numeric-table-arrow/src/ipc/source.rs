@@ -15,7 +15,7 @@ use numeric_table::{ErrorKind, files::TableWriter};
 use super::batches::{Batches, LIBRARY};
 use super::check::{MAGIC, check, damaged};
 use super::nulls::NullCounts;
-use crate::blocks::{FileRowBlocks, guarded, in_file};
+use crate::blocks::{FileColumnBlocks, FileRowBlocks, guarded, in_file};
 use crate::input::Input;
 use crate::options::ArrowOptions;
 use crate::plan::Plan;
@@ -210,6 +210,30 @@ impl IpcSource {
     pub fn row_blocks<T: Element>(&self, rows: usize) -> Result<FileRowBlocks<'_, T>> {
         let steps = self.steps()?.map(|step| step.map_err(|error| self.name_in(error)));
         FileRowBlocks::new(&self.fields, steps, &self.options, rows).map_err(|error| self.name_in(error))
+    }
+
+    /// Returns an iterator over blocks of rows, each a separate table whose columns have their own types, as those of
+    /// [`load_columns`](Self::load_columns). Memory is that of [`row_blocks`](Self::row_blocks), and all words.
+    ///
+    /// # Errors
+    /// Those of [`row_blocks`](Self::row_blocks).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{AnyArray, SoaNumericTable, prelude::*};
+    /// use numeric_table_arrow::ipc::{IpcSource, save_ipc};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("table.arrow");
+    /// let columns = [("age", AnyArray::from(vec![31_u8, 27])), ("size", AnyArray::from(vec![1.75_f32, 1.5]))];
+    /// save_ipc(&path, &SoaNumericTable::from_columns(columns)?)?;
+    /// for block in IpcSource::open(&path)?.column_blocks(1)? {
+    ///     assert_eq!((block.as_ref().unwrap().row_count(), block?.column_type(1)?), (1, ElementType::F32));
+    /// }
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn column_blocks(&self, rows: usize) -> Result<FileColumnBlocks<'_>> {
+        let steps = self.steps()?.map(|step| step.map_err(|error| self.name_in(error)));
+        FileColumnBlocks::new(&self.fields, steps, &self.options, rows).map_err(|error| self.name_in(error))
     }
 
     /// Saves the chosen columns as a table file of `T`, without all of them in memory: some 16 MiB of batches are, or

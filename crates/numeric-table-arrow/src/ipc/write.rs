@@ -8,7 +8,7 @@ use arrow_ipc::writer::{FileWriter, IpcWriteOptions as ArrowIpcOptions, StreamWr
 use arrow_schema::ArrowError;
 use numeric_table::internal::replace_file;
 use numeric_table::table::AsTable;
-use numeric_table::{Error, ErrorKind, Result, TableSelection};
+use numeric_table::{Error, ErrorKind, NumericTable, Result, TableSelection};
 
 use crate::error::failed;
 use crate::export::ArrowTables;
@@ -170,16 +170,51 @@ pub fn save_ipc(path: impl AsRef<Path>, table: &(impl AsTable + ?Sized)) -> Resu
 pub fn save_ipc_with(path: impl AsRef<Path>, table: &(impl AsTable + ?Sized), options: IpcWriteOptions) -> Result<()> {
     let (path, table) = (path.as_ref(), table.as_table());
     let shape = table.shape();
+    let step = (BATCH_VALUES / shape.columns.max(1)).clamp(1, BATCH_ROWS);
+    let rest = (step..shape.rows).step_by(step).map(|start| start..shape.rows.min(start + step));
+    save_ipc_blocks(
+        path,
+        [0..step.min(shape.rows)].into_iter().chain(rest).map(|rows| table.select_rows(rows)),
+        options,
+    )
+}
+
+/// Writes the rows of blocks, a batch of each, as one file. A block at a time is in memory, so the rows may come from a
+/// file that is larger than memory. The file at the path is replaced atomically, and stays as it was if a block is an
+/// error.
+///
+/// The first block decides the columns: their names, types and kinds.
+///
+/// # Errors
+/// The first error of the blocks; those of [`save_ipc`]; [`ErrorKind::Foreign`] for blocks with other columns, and if
+/// there is no block.
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// use numeric_table_arrow::ipc::{IpcSource, IpcWriteOptions, save_ipc_blocks};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("table.arrow");
+/// let block = |number| HomogenNumericTable::from_rows(&[[number, 2 * number]]);
+/// let blocks = (0..3).map(|number| Ok(Box::new(block(number)?) as Box<dyn NumericTable>));
+/// save_ipc_blocks(&path, blocks, IpcWriteOptions::new())?;
+/// assert_eq!(IpcSource::open(&path)?.load::<i32>()?.as_slice()?, [0, 0, 1, 2, 2, 4]);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+pub fn save_ipc_blocks<'t>(
+    path: impl AsRef<Path>,
+    blocks: impl IntoIterator<Item = Result<Box<dyn NumericTable + 't>>>,
+    options: IpcWriteOptions,
+) -> Result<()> {
+    let (path, mut blocks) = (path.as_ref(), blocks.into_iter());
     let compression = match options.compression {
         IpcCompression::None => None,
         IpcCompression::Lz4 => Some(CompressionType::LZ4_FRAME),
         IpcCompression::Zstd => Some(CompressionType::ZSTD),
     };
     let format = ArrowIpcOptions::default().try_with_compression(compression).map_err(failed)?;
-    let step = (BATCH_VALUES / shape.columns.max(1)).clamp(1, BATCH_ROWS);
-    let batch =
-        |start: usize| table.select_rows(start..shape.rows.min(start + step))?.to_record_batch_with(options.export);
-    let first = batch(0)?;
+    let no_rows = || Err(failed(ArrowError::InvalidArgumentError("there are no rows".into())));
+    let first = blocks.next().unwrap_or_else(no_rows)?.as_ref().to_record_batch_with(options.export)?;
     let schema = first.schema();
     replace_file(path, |file| {
         let failed = |error| write_failed(path, error);
@@ -188,8 +223,20 @@ pub fn save_ipc_with(path: impl AsRef<Path>, table: &(impl AsTable + ?Sized), op
             false => Box::new(FileWriter::try_new_with_options(file, &schema, format).map_err(failed)?),
         };
         writer.put(&first).map_err(failed)?;
-        for start in (step..shape.rows).step_by(step) {
-            writer.put(&batch(start)?).map_err(failed)?;
+        drop(first);
+        for block in blocks {
+            let batch = block?.as_ref().to_record_batch_with(options.export)?;
+            // The writer of the format does not compare them.
+            if batch
+                .schema()
+                .fields()
+                .iter()
+                .map(|field| field.data_type())
+                .ne(schema.fields().iter().map(|field| field.data_type()))
+            {
+                return Err(failed(ArrowError::SchemaError("the columns of a block have other types".into())));
+            }
+            writer.put(&batch).map_err(failed)?;
         }
         writer.end().map_err(failed)
     })

@@ -71,4 +71,4 @@ use numeric_table::ErrorKind;
 
 pub use self::files::{ParquetFileInfo, ParquetFiles};
 pub use self::source::ParquetSource;
-pub use self::write::{ParquetCompression, ParquetWriteOptions, save_parquet, save_parquet_with};
+pub use self::write::{ParquetCompression, ParquetWriteOptions, save_parquet, save_parquet_blocks, save_parquet_with};

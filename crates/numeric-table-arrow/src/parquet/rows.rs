@@ -13,7 +13,7 @@ use numeric_table::{
 use super::decode::Lane;
 use super::load;
 use super::source::ParquetSource;
-use crate::blocks::{FileRowBlocks, in_file};
+use crate::blocks::{FileColumnBlocks, FileRowBlocks, in_file};
 use crate::steps::Step;
 use crate::stream::save_steps;
 
@@ -113,6 +113,57 @@ impl ParquetSource {
     /// ```
     pub fn row_blocks<T: Element>(&self, rows: usize) -> Result<FileRowBlocks<'_, T>> {
         self.blocks_of(0..self.row_count(), rows)
+    }
+
+    /// Returns an iterator over blocks of rows, each a separate table whose columns have their own types, as those of
+    /// [`load_columns`](Self::load_columns). Memory is that of [`row_blocks`](Self::row_blocks), and all words.
+    ///
+    /// # Errors
+    /// Those of [`row_blocks`](Self::row_blocks).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::{AnyArray, SoaNumericTable, prelude::*};
+    /// use numeric_table_arrow::parquet::{ParquetSource, save_parquet};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("table.parquet");
+    /// let columns = [("age", AnyArray::from(vec![31_u8, 27])), ("size", AnyArray::from(vec![1.75_f32, 1.5]))];
+    /// save_parquet(&path, &SoaNumericTable::from_columns(columns)?)?;
+    /// for block in ParquetSource::open(&path)?.column_blocks(1)? {
+    ///     assert_eq!((block.as_ref().unwrap().row_count(), block?.column_type(1)?), (1, ElementType::F32));
+    /// }
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn column_blocks(&self, rows: usize) -> Result<FileColumnBlocks<'_>> {
+        self.column_blocks_of(.., rows)
+    }
+
+    /// Returns an iterator over blocks of some rows, each a separate table whose columns have their own types. Row
+    /// groups without any of these rows are not read.
+    ///
+    /// # Errors
+    /// [`ErrorKind::RowsOutOfRange`]; those of [`row_blocks`](Self::row_blocks).
+    ///
+    /// # Examples
+    /// ```
+    /// use numeric_table::prelude::*;
+    /// use numeric_table_arrow::parquet::{ParquetSource, save_parquet};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("table.parquet");
+    /// save_parquet(&path, &HomogenNumericTable::from_rows(&[[1, 2], [3, 4], [5, 6]])?)?;
+    /// let rows = ParquetSource::open(&path)?.column_blocks_of(1.., 2)?.next().unwrap()?;
+    /// assert_eq!(rows.column_slice::<i32>(0)?, [3, 5]);
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn column_blocks_of(&self, rows: impl RangeBounds<usize>, step: usize) -> Result<FileColumnBlocks<'_>> {
+        let open = || {
+            let rows = self.range_of(rows)?;
+            let decoder = if rows.len() == self.row_count() { self.decoder() } else { self.decoder_of_rows()? };
+            decoder.lane(self.plan()?.indices(), rows)
+        };
+        let steps = open().map_err(|error| self.name_in(error))?;
+        let steps = self.named(steps);
+        FileColumnBlocks::new(self.fields(), steps, self.read_options(), step).map_err(|error| self.name_in(error))
     }
 
     fn range_of(&self, rows: impl RangeBounds<usize>) -> Result<Range<usize>> {

@@ -6,9 +6,10 @@ use ::parquet::arrow::arrow_writer::ArrowWriter;
 use ::parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::properties::WriterProperties;
+use arrow_array::RecordBatch;
 use numeric_table::internal::replace_file;
 use numeric_table::table::AsTable;
-use numeric_table::{Error, ErrorKind, Result, TableSelection};
+use numeric_table::{Error, ErrorKind, NumericTable, Result, TableSelection};
 
 use crate::export::ArrowTables;
 use crate::options::ArrowExportOptions;
@@ -257,11 +258,54 @@ pub fn save_parquet_with(
 ) -> Result<()> {
     let (path, table) = (path.as_ref(), table.as_table());
     let shape = table.shape();
-    if shape.columns == 0 && shape.rows > 0 {
-        return Err(Error::new(ErrorKind::NotWholeRows { values: 0, columns: 0 }).in_file(path));
-    }
     let step = (STEP_VALUES / shape.columns.max(1)).clamp(1, STEP_ROWS).min(options.rows_per_row_group);
-    let first = table.select_rows(..step.min(shape.rows))?.to_record_batch_with(options.export)?;
+    let rest = (step..shape.rows).step_by(step).map(|start| start..shape.rows.min(start + step));
+    save_parquet_blocks(
+        path,
+        [0..step.min(shape.rows)].into_iter().chain(rest).map(|rows| table.select_rows(rows)),
+        options,
+    )
+}
+
+/// Writes the rows of blocks, one block after the other, as one Parquet file. A block at a time is in memory, and the
+/// row group that is being written, so the rows may come from a file that is larger than memory. The file at the path
+/// is replaced atomically, and stays as it was if a block is an error.
+///
+/// The first block decides the columns: their names, types and kinds. If values of a later block may be missing, the
+/// columns of the first one must be nullable.
+///
+/// # Errors
+/// The first error of the blocks; those of [`save_parquet`]; [`ErrorKind::Foreign`] for blocks with other columns, and
+/// if there is no block.
+///
+/// # Examples
+/// ```
+/// use numeric_table::prelude::*;
+/// use numeric_table_arrow::parquet::{ParquetSource, ParquetWriteOptions, save_parquet_blocks};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("table.parquet");
+/// let block = |number| HomogenNumericTable::from_rows(&[[number, 2 * number]]);
+/// let blocks = (0..3).map(|number| Ok(Box::new(block(number)?) as Box<dyn NumericTable>));
+/// save_parquet_blocks(&path, blocks, ParquetWriteOptions::new())?;
+/// assert_eq!(ParquetSource::open(&path)?.load::<i32>()?.as_slice()?, [0, 0, 1, 2, 2, 4]);
+/// # Ok::<(), numeric_table::Error>(())
+/// ```
+pub fn save_parquet_blocks<'t>(
+    path: impl AsRef<Path>,
+    blocks: impl IntoIterator<Item = Result<Box<dyn NumericTable + 't>>>,
+    options: ParquetWriteOptions,
+) -> Result<()> {
+    let (path, mut blocks) = (path.as_ref(), blocks.into_iter());
+    let batch = |block: Result<Box<dyn NumericTable + 't>>| -> Result<RecordBatch> {
+        let block = block?;
+        let shape = block.shape();
+        if shape.columns == 0 && shape.rows > 0 {
+            return Err(Error::new(ErrorKind::NotWholeRows { values: 0, columns: 0 }).in_file(path));
+        }
+        block.as_ref().to_record_batch_with(options.export)
+    };
+    let first = blocks.next().unwrap_or_else(|| Err(foreign("there are no rows".into(), "no block".into())));
+    let first = batch(first)?;
     let schema = first.schema();
     let mut properties = WriterProperties::builder()
         .set_compression(options.compression.in_file())
@@ -275,10 +319,9 @@ pub fn save_parquet_with(
         let failed = |error| write_failed(path, error);
         let mut writer = ArrowWriter::try_new(file, schema, Some(properties.build())).map_err(failed)?;
         writer.write(&first).map_err(failed)?;
-        for start in (step..shape.rows).step_by(step) {
-            let rows = start..shape.rows.min(start + step);
-            let rows = table.select_rows(rows)?.to_record_batch_with(options.export)?;
-            writer.write(&rows).map_err(failed)?;
+        drop(first);
+        for block in blocks {
+            writer.write(&batch(block)?).map_err(failed)?;
         }
         writer.close().map(drop).map_err(failed)
     })

@@ -1,0 +1,343 @@
+//! Opening an input of any format, and its rows a block at a time.
+//!
+//! Table files of one element type, shards, CSV, Parquet and Arrow files are read a block at a time. Other files are
+//! loaded: `.npy`, `.npz`, sparse files, and table files of columns of several types.
+
+use std::io::{self, Read};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use numeric_table::csv::{CsvColumnKind, CsvHeader, CsvMissing, CsvOptions, CsvSample, CsvSource};
+use numeric_table::dictionary::TimeUnit;
+use numeric_table::files::{self, TableReader};
+use numeric_table::internal::match_element;
+use numeric_table::npz::NpzReader;
+use numeric_table::shards::Shards;
+use numeric_table::sparse::LabeledRows;
+use numeric_table::{
+    CsrNumericTable, DataDictionary, ElementType, Error, ErrorKind, NumericTable, Result, TableConversion,
+    TableSelection, npy,
+};
+use numeric_table_arrow::ipc::IpcSource;
+use numeric_table_arrow::parquet::ParquetSource;
+
+use crate::args::{CsvArgs, InputArgs};
+use crate::failure::{Failure, Outcome, other};
+use crate::format::Format;
+use crate::interrupt;
+
+/// Bytes of values, or of text, in a block of rows.
+const BLOCK: usize = 16 << 20;
+
+/// Rows that are in memory.
+pub(crate) type Block = Box<dyn NumericTable>;
+
+/// Blocks of rows, in row order.
+pub(crate) type Blocks<'a> = Box<dyn Iterator<Item = Result<Block>> + 'a>;
+
+/// An opened input.
+pub(crate) struct Input {
+    /// Its name as the user wrote it.
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
+    pub(crate) format: Format,
+    pub(crate) body: Body,
+    /// What standard input was copied to.
+    _copy: Option<tempfile::NamedTempFile>,
+}
+
+/// The opened file.
+pub(crate) enum Body {
+    Table(TableReader),
+    Shards(Shards),
+    Csv(Box<CsvSource>),
+    Parquet(Box<ParquetSource>),
+    Arrow(Box<IpcSource>),
+    /// A loaded table.
+    Loaded(Block),
+}
+
+impl Input {
+    /// Opens a file, a folder, or standard input (`-`).
+    pub(crate) fn open(args: &InputArgs) -> Outcome<Self> {
+        Self::open_path(&args.input, args.from, &args.csv, args.array.as_deref())
+    }
+
+    pub(crate) fn open_path(path: &Path, format: Option<Format>, csv: &CsvArgs, array: Option<&str>) -> Outcome<Self> {
+        let name = path.display().to_string();
+        let (path, copy) = if name == "-" { spool()? } else { (path.to_owned(), None) };
+        let format = match format {
+            Some(format) => format,
+            None => Format::of_file(&path).map_err(|error| Error::io(&path, error))?,
+        };
+        let body = body(&path, format, csv, array);
+        let body = body.map_err(|failure| if name == "-" { from_stdin(failure) } else { failure })?;
+        Ok(Self { name, path, format, body, _copy: copy })
+    }
+
+    /// Returns the columns, with their names and types. Reads a CSV file to its end.
+    pub(crate) fn dictionary(&self) -> Result<DataDictionary> {
+        Ok(match &self.body {
+            Body::Table(reader) => reader.dictionary().clone(),
+            Body::Shards(shards) => shards.dictionary().clone(),
+            Body::Loaded(table) => table.dictionary().clone(),
+            Body::Parquet(source) => source.dictionary()?,
+            Body::Arrow(source) => source.dictionary()?,
+            Body::Csv(source) => csv_dictionary(source)?,
+        })
+    }
+
+    /// Returns the number of rows, if it is known without reading all of the file.
+    pub(crate) fn known_rows(&self) -> Option<usize> {
+        match &self.body {
+            Body::Table(reader) => Some(reader.shape().rows),
+            Body::Shards(shards) => Some(shards.shape().rows),
+            Body::Loaded(table) => Some(table.shape().rows),
+            Body::Parquet(source) => source.shape().ok().map(|shape| shape.rows),
+            Body::Csv(_) | Body::Arrow(_) => None,
+        }
+    }
+
+    /// Returns the size of the file on the disk, or of all files of a folder.
+    pub(crate) fn bytes(&self) -> u64 {
+        match &self.body {
+            Body::Shards(shards) => shards.files().map(|shard| shard.bytes).sum(),
+            _ => std::fs::metadata(&self.path).map_or(0, |data| data.len()),
+        }
+    }
+
+    /// Returns all rows, a block at a time.
+    pub(crate) fn blocks(&self) -> Result<Blocks<'_>> {
+        let blocks: Blocks<'_> = match &self.body {
+            Body::Csv(source) => {
+                let mut blocks = source.column_blocks(BLOCK)?;
+                Box::new(std::iter::from_fn(move || {
+                    blocks.next_block().map(|block| block.map(|block| Box::new(block) as Block)).transpose()
+                }))
+            }
+            Body::Arrow(source) => {
+                let rows = rows_per_block(&source.dictionary()?);
+                Box::new(source.column_blocks(rows)?.map(|block| Ok(Box::new(block?) as Block)))
+            }
+            _ => self.ranges(0..self.known_rows().unwrap_or(0))?,
+        };
+        // An error ends the rows, and so does Ctrl-C.
+        let mut has_failed = false;
+        Ok(Box::new(blocks.map_while(move |block| {
+            if has_failed {
+                return None;
+            }
+            let block = interrupt::check().and(block);
+            has_failed = block.is_err();
+            Some(block)
+        })))
+    }
+
+    /// Returns some rows, a block at a time. Files that can be entered anywhere are not read before these rows.
+    pub(crate) fn rows(&self, rows: Range<usize>) -> Result<Blocks<'_>> {
+        if let Some(count) = self.known_rows() {
+            return self.ranges(rows.start.min(count)..rows.end.min(count));
+        }
+        let mut first = 0;
+        let blocks = self.blocks()?.map(move |block| {
+            let block = block?;
+            let here = first..first + block.shape().rows;
+            first = here.end;
+            let (start, end) = (rows.start.clamp(here.start, here.end), rows.end.clamp(here.start, here.end));
+            let is_last = here.end >= rows.end;
+            match (start, end) {
+                (start, end) if start == here.start && end == here.end => Ok((block, is_last)),
+                (start, end) if start >= end => Ok((block.head(0)?.to_table()?, is_last)),
+                (start, end) => Ok((block.select_rows(start - here.start..end - here.start)?.to_table()?, is_last)),
+            }
+        });
+        let mut is_done = false;
+        Ok(Box::new(blocks.map_while(move |block: Result<(Block, bool)>| {
+            if is_done {
+                return None;
+            }
+            Some(block.map(|(block, is_last)| {
+                is_done = is_last;
+                block
+            }))
+        })))
+    }
+
+    fn ranges(&self, rows: Range<usize>) -> Result<Blocks<'_>> {
+        let step = rows_per_block(&self.dictionary()?);
+        let ranges = rows.clone().step_by(step).map(move |start| start..rows.end.min(start.saturating_add(step)));
+        Ok(match &self.body {
+            Body::Table(reader) => Box::new(ranges.map(|rows| {
+                Ok(match_element!(reader.element_type(), T => Box::new(reader.load_rows::<T>(rows)?) as Block))
+            })),
+            Body::Loaded(table) => Box::new(ranges.map(|rows| table.select_rows(rows)?.to_table())),
+            Body::Parquet(source) => {
+                let mut ranges = ranges;
+                let first = ranges.next().unwrap_or(0..0);
+                let end = ranges.last().map_or(first.end, |last| last.end);
+                let blocks = source.column_blocks_of(first.start..end, step)?;
+                Box::new(blocks.map(|block| Ok(Box::new(block?) as Block)))
+            }
+            Body::Shards(shards) => match shards.uniform_type() {
+                Some(element) => Box::new(ranges.map(move |rows| {
+                    Ok(match_element!(element, T => Box::new(shards.load_rows::<T>(rows)?) as Block))
+                })),
+                None => shard_blocks(shards, ranges),
+            },
+            Body::Csv(_) | Body::Arrow(_) => return Err(other("such a file cannot be entered in the middle")),
+        })
+    }
+}
+
+/// The rows of shards of columns of several types. One file is in memory.
+fn shard_blocks<'s>(shards: &'s Shards, ranges: impl Iterator<Item = Range<usize>> + 's) -> Blocks<'s> {
+    let mut loaded: Option<(Range<usize>, Block)> = None;
+    let mut block_of = move |rows: Range<usize>| -> Result<Vec<Block>> {
+        let (mut start, mut blocks) = (rows.start, Vec::new());
+        while start < rows.end {
+            if !loaded.as_ref().is_some_and(|(held, _)| held.contains(&start)) {
+                let shard = shards.files().find(|shard| shard.rows.contains(&start));
+                let shard = shard.ok_or_else(|| other(format!("no shard has row {start}")))?;
+                loaded = None; // frees the memory first
+                loaded = Some((shard.rows.clone(), files::load(shard.path)?));
+            }
+            let Some((held, table)) = &loaded else { break };
+            let end = rows.end.min(held.end);
+            blocks.push(table.select_rows(start - held.start..end - held.start)?.to_table()?);
+            start = end;
+        }
+        Ok(blocks)
+    };
+    Box::new(ranges.flat_map(move |rows| match block_of(rows) {
+        Ok(blocks) => blocks.into_iter().map(Ok).collect::<Vec<_>>(),
+        Err(error) => vec![Err(error)],
+    }))
+}
+
+/// Returns how many rows of some columns make a block.
+pub(crate) fn rows_per_block(dictionary: &DataDictionary) -> usize {
+    let bytes: usize = dictionary.iter().map(|feature| feature.element_type.size_in_bytes()).sum();
+    (BLOCK / bytes.max(1)).max(1)
+}
+
+fn body(path: &Path, format: Format, csv: &CsvArgs, array: Option<&str>) -> Outcome<Body> {
+    if array.is_some() && format != Format::Npz {
+        return Err(Failure::usage("--array names an array of an .npz file, and the input is none"));
+    }
+    Ok(match format {
+        Format::Ntb => match TableReader::open(path) {
+            Ok(reader) => Body::Table(reader),
+            Err(error) => match error.kind() {
+                ErrorKind::Io { .. } => return Err(error.into()),
+                _ => Body::Loaded(files::load(path)?), // a table of another kind; the error of a damaged file is there
+            },
+        },
+        Format::Shards => Body::Shards(Shards::open(path)?),
+        Format::Csv => Body::Csv(Box::new(CsvSource::open_with(path, csv_options(path, csv)?)?)),
+        Format::Parquet => Body::Parquet(Box::new(ParquetSource::open(path)?)),
+        Format::Arrow => Body::Arrow(Box::new(IpcSource::open(path)?)),
+        Format::Npy => Body::Loaded(npy::load(path)?),
+        Format::Npz => Body::Loaded(npz(path, array)?),
+        Format::Svmlight => Body::Loaded(Box::new(LabeledRows::load::<f64>(path)?.features)),
+        Format::Mtx => Body::Loaded(Box::new(CsrNumericTable::load_mtx::<f64>(path)?)),
+    })
+}
+
+/// Loads the only array of a file, the one that was asked for, or a sparse matrix.
+fn npz(path: &Path, array: Option<&str>) -> Outcome<Block> {
+    let mut reader = NpzReader::open(path)?;
+    let names: Vec<String> = reader.names().map(str::to_owned).collect();
+    if let Some(array) = array {
+        return Ok(reader.load_any(array)?);
+    }
+    match &names[..] {
+        [name] => Ok(reader.load_any(name)?),
+        _ if names.iter().any(|name| name == "indptr") => Ok(Box::new(CsrNumericTable::load_npz(path)?)),
+        _ => {
+            let mut shapes = Vec::new();
+            for name in &names {
+                shapes.push(reader.describe(name)?.shape);
+            }
+            if shapes.iter().all(|shape| shape.columns == 1 && shape.rows == shapes[0].rows) && !names.is_empty() {
+                return Ok(Box::new(reader.load_all_columns()?)); // one column each
+            }
+            let file = path.display();
+            Err(Failure::usage(format!(
+                "{file}: there are {} arrays: choose one by --array: {}",
+                names.len(),
+                names.join(", ")
+            )))
+        }
+    }
+}
+
+fn csv_options(path: &Path, args: &CsvArgs) -> Outcome<CsvOptions> {
+    let mut options = CsvOptions::new().missing(CsvMissing::Keep);
+    let is_tsv = path.to_str().is_some_and(|name| name.contains(".tsv") || name.ends_with(".tab"));
+    let delimiter = args.delimiter.as_deref().or(is_tsv.then_some("\\t"));
+    if let Some(text) = delimiter {
+        let byte = match text.as_bytes() {
+            b"\\t" | b"tab" => b'\t',
+            &[byte] => byte,
+            _ => return Err(Failure::usage("--delimiter needs one character of ASCII, or `tab`")),
+        };
+        options = options.delimiter(byte);
+    }
+    if args.no_header {
+        options = options.header(CsvHeader::No);
+    }
+    if !args.missing.is_empty() {
+        options = options.missing_texts(args.missing.iter().map(String::as_str));
+    }
+    if let Some(rows) = args.infer_rows {
+        options = options.sample(CsvSample::First(rows));
+    }
+    for column in &args.date {
+        options = options.kind(column.as_str(), CsvColumnKind::Time(TimeUnit::Days));
+    }
+    for column in &args.time {
+        options = options.kind(column.as_str(), CsvColumnKind::Time(TimeUnit::Microseconds));
+    }
+    for column in &args.words {
+        options = options.kind(column.as_str(), CsvColumnKind::Categorical);
+    }
+    Ok(options)
+}
+
+fn csv_dictionary(source: &CsvSource) -> Result<DataDictionary> {
+    let (description, mut features) = (source.describe()?, Vec::new());
+    let kept = description.columns.iter().filter(|column| column.element_type.is_some());
+    for (feature, column) in source.dictionary(ElementType::F64)?.iter().zip(kept) {
+        let mut feature = feature.clone();
+        feature.element_type = column.element_type.unwrap_or(ElementType::F64);
+        feature.nullable = column.nullable;
+        features.push(feature);
+    }
+    Ok(DataDictionary::from_features(features))
+}
+
+/// Copies standard input to a temporary file, because most formats are not read from front to back.
+fn spool() -> Outcome<(PathBuf, Option<tempfile::NamedTempFile>)> {
+    let mut copy = tempfile::NamedTempFile::new()?;
+    let (mut stdin, mut buffer) = (io::stdin().lock(), vec![0; 256 << 10]);
+    loop {
+        if interrupt::is_set() {
+            return Err(Failure::Interrupted);
+        }
+        match stdin.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(length) => io::Write::write_all(&mut copy, &buffer[..length])?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(Error::io("<stdin>", error).into()),
+        }
+    }
+    Ok((copy.path().to_owned(), Some(copy)))
+}
+
+/// Names standard input instead of its copy.
+fn from_stdin(failure: Failure) -> Failure {
+    match failure {
+        Failure::Data(error) => Failure::Data(error.in_file("<stdin>")),
+        other => other,
+    }
+}

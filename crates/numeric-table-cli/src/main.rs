@@ -1,0 +1,99 @@
+//! `ntable`: look into tables of numbers in the terminal, convert, check and summarize them.
+//!
+//! One module per command: `info`, `rows`. Below them: `args`: the command line; `input`: opening a file and its blocks
+//! of rows; `format`: formats of files; `choice`, `columns`, `filter`: the chosen columns and rows; `moment`: dates;
+//! `cells`: cells as text; `print`: standard output; `failure`: exit codes; `interrupt`: Ctrl-C.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+mod args;
+mod bench;
+mod cells;
+mod choice;
+mod columns;
+mod convert;
+mod diff;
+mod element;
+mod failure;
+mod filter;
+mod format;
+mod info;
+mod input;
+mod interrupt;
+mod moment;
+mod output;
+mod print;
+mod progress;
+mod rows;
+mod shards;
+mod shell;
+mod stats;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Cli, Command};
+use crate::failure::{Failure, Outcome};
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => error.exit(),
+    };
+    interrupt::listen();
+    match run(&cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            let message = failure.to_string();
+            if !message.is_empty() {
+                report(&message);
+            }
+            failure.code().into()
+        }
+    }
+}
+
+/// Prints a message to standard error. One that cannot be printed is lost; the exit code remains.
+fn report(message: &str) {
+    use std::io::Write;
+    let style = print::BAD.bold();
+    let _ = writeln!(anstream::stderr(), "{style}error:{style:#} {message}");
+}
+
+/// Prints a warning to standard error.
+pub(crate) fn warn(message: &str) {
+    use std::io::Write;
+    let style = anstyle::AnsiColor::Yellow.on_default().bold();
+    let _ = writeln!(anstream::stderr(), "{style}warning:{style:#} {message}");
+}
+
+fn run(cli: &Cli) -> Outcome {
+    if let Some(threads) = cli.threads {
+        if threads == 0 {
+            return Err(Failure::usage("--threads needs at least 1"));
+        }
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+        pool.map_err(|error| Failure::usage(format!("--threads {threads}: {error}")))?;
+    }
+    match &cli.command {
+        Command::Info(args) => info::run(args, cli.json),
+        Command::Head(args) => rows::head(args, cli.json),
+        Command::Tail(args) => rows::tail(args, cli.json),
+        Command::Sample(args) => rows::sample(args, cli.json),
+        Command::Rows(args) => rows::range(args, cli.json),
+        Command::Stats(args) => stats::run(args, cli.json, cli.quiet),
+        Command::Convert(args) => convert::run(args, cli.json, cli.quiet),
+        Command::Verify(args) => verify::run(args, cli.json, cli.quiet),
+        Command::Diff(args) => diff::run(args, cli.json),
+        Command::Split(args) => shards::split(args, cli.json, cli.quiet),
+        Command::Join(args) => shards::join(args, cli.json, cli.quiet),
+        Command::Repair(args) => shards::repair(args, cli.json),
+        Command::Bench(args) => bench::run(args, cli.json),
+        Command::Completions(args) => shell::completions(args),
+        Command::Man(args) => shell::man(args),
+        Command::Corr(args) => stats::corr(args, cli.json, cli.quiet),
+    }
+}

@@ -1,0 +1,470 @@
+//! Writing blocks of rows to a file of any format. Every file is replaced atomically: it appears complete, or not.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use numeric_table::convert::report_slice;
+use numeric_table::csv::CsvWriteOptions;
+use numeric_table::files::TableWriter;
+use numeric_table::internal::{match_element, replace_file};
+use numeric_table::npz;
+use numeric_table::shards::{Shards, ShardsWriter};
+use numeric_table::sparse::{LabeledRows, SvmlightLabels};
+use numeric_table::{
+    AllocationFlag, BlockAccess, ConversionPolicy, ConversionReport, CsrNumericTable, DataDictionary, Element,
+    ElementType, Error, Feature, MissingValues, NumericTable, Result, RowMergedNumericTable, SoaNumericTable,
+    TableConversion, TableOutput, TableSelection,
+};
+use numeric_table_arrow::ipc::{IpcWriteOptions, save_ipc_blocks};
+use numeric_table_arrow::parquet::{ParquetCompression, ParquetWriteOptions, save_parquet_blocks};
+
+use crate::cells::is_words;
+use crate::element::common;
+use crate::failure::{Failure, Outcome, other};
+use crate::format::Format;
+use crate::input::{Block, Blocks};
+
+/// Room in table files for labels that are known at the end only.
+const LABELS: u64 = 1 << 20;
+
+/// How to write.
+pub(crate) struct Output {
+    pub(crate) path: PathBuf,
+    pub(crate) format: Format,
+    /// One type for all columns.
+    pub(crate) element: Option<ElementType>,
+    /// Whether each column keeps its type, in formats that may have either.
+    pub(crate) keeps_types: bool,
+    pub(crate) policy: ConversionPolicy,
+    /// The column of labels in an svmlight file.
+    pub(crate) label: Option<usize>,
+    pub(crate) rows_per_shard: Option<usize>,
+    pub(crate) compression: Option<ParquetCompression>,
+}
+
+/// What was written.
+#[derive(Default)]
+pub(crate) struct Written {
+    pub(crate) rows: usize,
+    pub(crate) element: Option<ElementType>,
+    pub(crate) losses: Losses,
+}
+
+/// How many values were changed by a conversion.
+#[derive(Default)]
+pub(crate) struct Losses {
+    pub(crate) rounded: usize,
+    pub(crate) clamped: usize,
+    pub(crate) nan_to_zero: usize,
+    pub(crate) infinite: usize,
+    /// The row and column of the first.
+    pub(crate) first: Option<(usize, usize)>,
+}
+
+impl Losses {
+    fn add(&mut self, report: &ConversionReport, first_row: usize, column: usize) {
+        self.rounded += report.inexact;
+        self.clamped += report.below_range + report.above_range;
+        self.nan_to_zero += report.nan_to_int;
+        self.infinite += report.overflow_to_infinity;
+        if let Some((row, _)) = report.first {
+            let place = (first_row + row, column);
+            self.first = Some(self.first.map_or(place, |first| first.min(place)));
+        }
+    }
+
+    /// Counts the values of a block that a type does not hold.
+    fn look_at<T: Element>(&mut self, block: &dyn NumericTable, first_row: usize) -> Result<()> {
+        for column in 0..block.shape().columns {
+            let (array, validity) = block.column_with_validity(column, ..)?;
+            if array.element_type() == T::TYPE {
+                continue;
+            }
+            match_element!(array.element_type(), S => {
+                let values = array.downcast_ref::<S>().map_or(&[][..], |values| values);
+                match validity.filter(|validity| validity.has_missing()) {
+                    None => self.add(&report_slice::<S, T>(values), first_row, column),
+                    Some(validity) => {
+                        for (run, is_present) in validity.runs() {
+                            if is_present {
+                                let start = run.start;
+                                self.add(&report_slice::<S, T>(&values[run]), first_row + start, column);
+                            }
+                        }
+                    }
+                }
+            });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.rounded + self.clamped + self.nan_to_zero + self.infinite
+    }
+
+    /// Returns what was lost, in words.
+    pub(crate) fn text(&self) -> String {
+        let kinds = [
+            (self.rounded, "rounded"),
+            (self.clamped, "clamped to the range of the type"),
+            (self.nan_to_zero, "NaN became 0"),
+            (self.infinite, "became infinite"),
+        ];
+        let kinds = kinds.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+        let kinds: Vec<String> = kinds.collect();
+        let (row, column) = self.first.unwrap_or_default();
+        format!("{}; the first in row {row}, column {column}", kinds.join(", "))
+    }
+}
+
+impl Output {
+    /// Writes all blocks. `dictionary` describes the columns as far as it is known now; labels may still be added.
+    pub(crate) fn write(&self, blocks: Blocks<'_>, dictionary: &DataDictionary) -> Outcome<Written> {
+        if self.path.as_os_str() == "-" {
+            return self.write_stdout(blocks, dictionary);
+        }
+        if self.format != Format::Shards && self.path.is_dir() {
+            let path = self.path.display();
+            return Err(Failure::usage(format!("{path} is a folder: name a file in it, or write `--to shards`")));
+        }
+        let element = self.element.unwrap_or_else(|| common(dictionary));
+        let written = match self.format {
+            Format::Ntb if self.keeps_types => {
+                let (table, rows) = collect(blocks, dictionary)?;
+                table.to_columns()?.save(&self.path)?;
+                Written { rows, ..Written::default() }
+            }
+            Format::Ntb => match_element!(element, T => self.write_table::<T>(blocks, dictionary)?),
+            Format::Shards if self.keeps_types => self.write_typed_shards(blocks, dictionary)?,
+            Format::Shards => match_element!(element, T => self.write_shards::<T>(blocks, dictionary)?),
+            Format::Csv => {
+                let mut rows = 0;
+                replace_file(&self.path, |file| {
+                    rows = write_csv(blocks, dictionary, file, &self.path)?;
+                    Ok(())
+                })?;
+                Written { rows, ..Written::default() }
+            }
+            Format::Parquet | Format::Arrow => self.write_arrow(blocks, dictionary)?,
+            Format::Npy => match_element!(element, T => {
+                let mut written = Written { element: Some(element), ..Written::default() };
+                let blocks = self.converted::<T>(blocks, dictionary, &mut written);
+                let (table, _) = collect(Box::new(blocks), dictionary)?;
+                table.convert::<T>()?.save_npy(&self.path)?;
+                written
+            }),
+            Format::Npz => {
+                let (table, rows) = collect(blocks, dictionary)?;
+                npz::save_columns(&self.path, &*table)?;
+                Written { rows, ..Written::default() }
+            }
+            Format::Svmlight => self.write_svmlight(blocks, dictionary)?,
+            Format::Mtx => {
+                let (table, rows) = collect(blocks, dictionary)?;
+                match_element!(element, T => CsrNumericTable::from_dense::<T>(&*table)?.save_mtx(&self.path)?);
+                Written { rows, element: Some(element), ..Written::default() }
+            }
+        };
+        Ok(written)
+    }
+
+    /// Text goes to standard output as it is made. Other formats are not written from front to back, and are copied.
+    fn write_stdout(&self, blocks: Blocks<'_>, dictionary: &DataDictionary) -> Outcome<Written> {
+        let mut stdout = io::stdout().lock();
+        if self.format == Format::Csv {
+            let mut out = io::BufWriter::new(&mut stdout);
+            let rows = write_csv(blocks, dictionary, &mut out, &self.path)?;
+            out.flush()?;
+            return Ok(Written { rows, ..Written::default() });
+        }
+        if self.format == Format::Shards {
+            return Err(Failure::usage("shards are a folder, which standard output is not"));
+        }
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("output");
+        let written = Self { path: path.clone(), ..self.copy() }.write(blocks, dictionary)?;
+        io::copy(&mut std::fs::File::open(&path)?, &mut stdout)?;
+        stdout.flush()?;
+        Ok(written)
+    }
+
+    fn copy(&self) -> Self {
+        Self { path: self.path.clone(), ..*self }
+    }
+
+    /// Converts blocks to one type, and counts what is lost.
+    fn converted<'b, T: Element>(
+        &self,
+        blocks: Blocks<'b>,
+        dictionary: &DataDictionary,
+        written: &'b mut Written,
+    ) -> impl Iterator<Item = Result<Block>> + use<'b, T> {
+        let (policy, _) = (self.policy, dictionary);
+        blocks.map(move |block| {
+            let block = block?;
+            if policy != ConversionPolicy::Exact {
+                written.losses.look_at::<T>(&*block, written.rows)?;
+            }
+            let table = block.convert_with::<T>(policy).map_err(|error| error.moved(written.rows, 0))?;
+            let kept = block.dictionary().with_element_type(T::TYPE)?;
+            written.rows += block.shape().rows;
+            Ok(Box::new(table.with_dictionary(kept)?) as Block)
+        })
+    }
+
+    fn write_table<T: Element>(&self, blocks: Blocks<'_>, dictionary: &DataDictionary) -> Outcome<Written> {
+        let mut written = Written { element: Some(T::TYPE), ..Written::default() };
+        let mut last = dictionary.with_element_type(T::TYPE)?;
+        let mut writer = TableWriter::<T>::create(&self.path, last.len(), last.clone())?;
+        if may_grow(dictionary) {
+            writer.reserve_labels(LABELS)?;
+        }
+        for block in self.converted::<T>(blocks, dictionary, &mut written) {
+            let block = block?;
+            writer.append_table(&*block)?;
+            last = block.dictionary().clone();
+        }
+        if writer.dictionary() != &last {
+            writer.describe(last)?; // the labels are known now
+        }
+        writer.finish()?;
+        Ok(written)
+    }
+
+    fn rows_per_shard(&self, row_bytes: usize) -> usize {
+        self.rows_per_shard.unwrap_or_else(|| ((256 << 20) / row_bytes.max(1)).max(1))
+    }
+
+    fn write_shards<T: Element>(&self, blocks: Blocks<'_>, dictionary: &DataDictionary) -> Outcome<Written> {
+        let mut written = Written { element: Some(T::TYPE), ..Written::default() };
+        let dictionary_of_type = dictionary.with_element_type(T::TYPE)?;
+        if may_grow(dictionary) {
+            return Err(Failure::usage(
+                "the words of this file are known at its end only, and every shard has them: write a table file or \
+                 Parquet first, or choose `--keep-types`",
+            ));
+        }
+        let columns = dictionary_of_type.len();
+        let most = self.rows_per_shard(columns * size_of::<T>());
+        let writer = ShardsWriter::<T>::create(&self.path, columns, dictionary_of_type)?;
+        let (mut index, mut shard, mut left) = (0, None, most);
+        for block in self.converted::<T>(blocks, dictionary, &mut written) {
+            let block = block?;
+            let mut start = 0;
+            while start < block.shape().rows {
+                let file = match &mut shard {
+                    Some(file) => file,
+                    None => shard.insert(writer.shard(index)?),
+                };
+                let end = block.shape().rows.min(start.saturating_add(left));
+                file.append_table(&*block.select_rows(start..end)?)?;
+                left -= end - start;
+                start = end;
+                if left == 0 {
+                    if let Some(full) = shard.take() {
+                        full.finish()?;
+                    }
+                    (index, left) = (index + 1, most);
+                }
+            }
+        }
+        match shard {
+            Some(file) => file.finish()?,
+            None if index == 0 => writer.shard(0)?.finish()?, // no rows
+            None => {}
+        }
+        writer.finish()?;
+        Ok(written)
+    }
+
+    /// Writes shards whose columns have their own types: one file for some blocks.
+    fn write_typed_shards(&self, blocks: Blocks<'_>, dictionary: &DataDictionary) -> Outcome<Written> {
+        let row_bytes: usize = dictionary.iter().map(|feature| feature.element_type.size_in_bytes()).sum();
+        let most = self.rows_per_shard(row_bytes);
+        std::fs::create_dir_all(&self.path).map_err(|error| Error::io(&self.path, error))?;
+        if std::fs::read_dir(&self.path).map_err(|error| Error::io(&self.path, error))?.next().is_some() {
+            let path = self.path.display();
+            return Err(Failure::usage(format!("{path}: the folder is not empty; nothing was written")));
+        }
+        let (mut written, mut paths) = (Written::default(), Vec::new());
+        let work = || -> Result<()> {
+            let mut held: Vec<Block> = Vec::new();
+            let mut held_rows = 0;
+            let mut save = |held: &mut Vec<Block>, held_rows: &mut usize| -> Result<()> {
+                let path = self.path.join(format!("part-{:06}.ntb", paths.len()));
+                let (table, _) = collect(Box::new(std::mem::take(held).into_iter().map(Ok)), dictionary)?;
+                table.to_columns()?.save(&path)?;
+                paths.push(path);
+                *held_rows = 0;
+                Ok(())
+            };
+            for block in blocks {
+                let block = block?;
+                let mut start = 0;
+                while start < block.shape().rows {
+                    let end = block.shape().rows.min(start.saturating_add(most - held_rows));
+                    held.push(block.select_rows(start..end)?.to_table()?);
+                    (held_rows, start) = (held_rows + end - start, end);
+                    if held_rows == most {
+                        save(&mut held, &mut held_rows)?;
+                    }
+                }
+                written.rows += block.shape().rows;
+            }
+            if held_rows > 0 || written.rows == 0 {
+                save(&mut held, &mut held_rows)?;
+            }
+            Shards::from_paths(&paths)?.save_manifest(self.path.join(Shards::MANIFEST))
+        };
+        let done = work();
+        if done.is_err() {
+            for path in &paths {
+                let _ = std::fs::remove_file(path); // the first error is the result
+            }
+            let _ = std::fs::remove_dir(&self.path);
+        }
+        done?;
+        Ok(written)
+    }
+
+    fn write_arrow(&self, blocks: Blocks<'_>, dictionary: &DataDictionary) -> Outcome<Written> {
+        let mut written = Written { element: self.element, ..Written::default() };
+        let mut count = 0;
+        let blocks: Blocks<'_> = match self.element {
+            Some(element) => match_element!(element, T => {
+                Box::new(self.converted::<T>(blocks, dictionary, &mut written))
+            }),
+            None => blocks,
+        };
+        let none = self.element.is_none();
+        let counted = blocks.map(|block| {
+            let block = block?;
+            count += block.shape().rows;
+            if none { with_gaps(block, dictionary) } else { Ok(block) }
+        });
+        let mut counted = counted.peekable();
+        let first = match counted.peek() {
+            Some(_) => None,
+            None => Some(no_rows(dictionary)),
+        };
+        let blocks = first.into_iter().chain(counted);
+        match self.format {
+            Format::Parquet => {
+                let options =
+                    ParquetWriteOptions::new().compression(self.compression.unwrap_or(ParquetCompression::Snappy));
+                save_parquet_blocks(&self.path, blocks, options)?;
+            }
+            _ => save_ipc_blocks(&self.path, blocks, IpcWriteOptions::new())?,
+        }
+        written.rows = count;
+        Ok(written)
+    }
+
+    fn write_svmlight(&self, blocks: Blocks<'_>, dictionary: &DataDictionary) -> Outcome<Written> {
+        let Some(label) = self.label else {
+            return Err(Failure::usage("svmlight has a label for each row: name its column by --label"));
+        };
+        let (table, rows) = collect(blocks, dictionary)?;
+        let labels: Vec<f64> = table.column::<f64>(label, ..)?.to_vec();
+        let features: Vec<usize> = (0..table.shape().columns).filter(|&column| column != label).collect();
+        let features = CsrNumericTable::from_dense::<f64>(&table.select_columns(&features[..])?)?;
+        LabeledRows::new(features, SvmlightLabels::from(labels))?.save(&self.path)?;
+        Ok(Written { rows, element: Some(ElementType::F64), ..Written::default() })
+    }
+}
+
+/// Returns whether words may be added to the labels while rows are read.
+fn may_grow(dictionary: &DataDictionary) -> bool {
+    dictionary.iter().any(|feature| is_words(feature) && feature.label(0).is_none())
+}
+
+/// Returns a block whose columns are nullable wherever those of some block may be: all blocks of a file have one schema.
+fn with_gaps(mut block: Block, dictionary: &DataDictionary) -> Result<Block> {
+    let nullable = |column: usize| dictionary.feature(column).is_ok_and(|feature| feature.nullable);
+    let own = block.dictionary();
+    if own.iter().enumerate().all(|(column, feature)| feature.nullable == nullable(column)) {
+        return Ok(block);
+    }
+    let features: Vec<Feature> = own
+        .iter()
+        .enumerate()
+        .map(|(column, feature)| Feature { nullable: feature.nullable || nullable(column), ..feature.clone() })
+        .collect();
+    let mut columns: Box<SoaNumericTable> = Box::new(block.to_columns()?);
+    columns.set_dictionary(DataDictionary::from_features(features))?;
+    block = columns;
+    Ok(block)
+}
+
+/// Returns a table of no rows.
+fn no_rows(dictionary: &DataDictionary) -> Result<Block> {
+    Ok(Box::new(SoaNumericTable::from_dictionary(dictionary.clone(), 0, AllocationFlag::DoAllocate)?))
+}
+
+/// Returns all rows as one table, and their number.
+fn collect(blocks: Blocks<'_>, dictionary: &DataDictionary) -> Result<(Block, usize)> {
+    let mut blocks = blocks.collect::<Result<Vec<Block>>>()?;
+    let rows = blocks.iter().map(|block| block.shape().rows).sum();
+    Ok(match blocks.len() {
+        0 => (no_rows(dictionary)?, 0),
+        1 => (blocks.remove(0), rows),
+        _ => {
+            let last = blocks.last().map(|block| block.dictionary().clone());
+            let mut all = RowMergedNumericTable::new(blocks)?.to_columns()?;
+            if let Some(last) = last
+                && last.iter().zip(all.dictionary().iter()).all(|(last, all)| last.element_type == all.element_type)
+            {
+                let features = last.iter().zip(all.dictionary().iter());
+                let features: Vec<Feature> =
+                    features.map(|(last, all)| Feature { nullable: all.nullable, ..last.clone() }).collect();
+                all.set_dictionary(DataDictionary::from_features(features))?; // it has all labels
+            }
+            (Box::new(all), rows)
+        }
+    })
+}
+
+/// Writes blocks as CSV, compressed as the name says. Returns the number of rows.
+fn write_csv(
+    blocks: Blocks<'_>,
+    dictionary: &DataDictionary,
+    file: &mut (dyn Write + '_),
+    path: &Path,
+) -> Result<usize> {
+    let name = path.to_string_lossy().to_lowercase();
+    let failed = |error| Error::io(path, error);
+    if name.ends_with(".gz") {
+        let mut encoder = GzEncoder::new(file, Compression::default());
+        let rows = write_text(blocks, dictionary, &mut encoder, &name)?;
+        encoder.finish().map_err(failed)?;
+        return Ok(rows);
+    }
+    if name.ends_with(".zst") {
+        let mut encoder = zstd::Encoder::new(file, 3).map_err(failed)?;
+        let rows = write_text(blocks, dictionary, &mut encoder, &name)?;
+        encoder.finish().map_err(failed)?;
+        return Ok(rows);
+    }
+    write_text(blocks, dictionary, file, &name)
+}
+
+fn write_text(blocks: Blocks<'_>, dictionary: &DataDictionary, mut out: impl Write, name: &str) -> Result<usize> {
+    let delimiter = if name.contains(".tsv") || name.ends_with(".tab") { b'\t' } else { b',' };
+    let options = |has_header| CsvWriteOptions::new().delimiter(delimiter).header(has_header);
+    let (mut rows, mut is_first) = (0, true);
+    for block in blocks {
+        let block = block?;
+        if block.shape().columns == 0 {
+            return Err(other("a table without columns cannot be written as CSV"));
+        }
+        block.write_csv_to(&mut out, options(is_first)).map_err(|error| error.moved(rows, 0))?;
+        rows += block.shape().rows;
+        is_first = false;
+    }
+    if is_first {
+        no_rows(dictionary)?.write_csv_to(&mut out, options(true))?;
+    }
+    Ok(rows)
+}
