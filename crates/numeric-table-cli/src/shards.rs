@@ -4,9 +4,9 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::time::SystemTime;
 
+use numeric_table::ConversionPolicy;
 use numeric_table::files;
 use numeric_table::shards::Shards;
-use numeric_table::ConversionPolicy;
 use serde_json::json;
 
 use crate::args::{CsvArgs, JoinArgs, RepairArgs, SplitArgs};
