@@ -32,6 +32,7 @@ PARTS = {
         ("numeric-table-learning", "crates/numeric-table-learning/README.md"),
         ("numeric-table-object-store", "crates/numeric-table-object-store/README.md"),
         ("numeric-table-sprs", "crates/numeric-table-sprs/README.md"),
+        ("ntable, the tool", "crates/numeric-table-cli/README.md"),
         ("Python", "python/README.md"),
         ("MPI", "distributed/mpi/README.md"),
         ("DataFusion", "distributed/datafusion/README.md"),

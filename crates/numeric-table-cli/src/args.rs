@@ -59,7 +59,7 @@ pub(crate) enum Command {
     Corr(CorrArgs),
     /// Write a file in another format, or with other types, columns or rows
     Convert(ConvertArgs),
-    /// Compare files with their checksums, and say what is damaged
+    /// Compare files with their checksums, and name the damage
     Verify(VerifyArgs),
     /// Compare two tables, and print the first values that differ
     Diff(DiffArgs),
@@ -77,7 +77,7 @@ pub(crate) enum Command {
     Man(ManArgs),
 }
 
-/// What is read.
+/// The input.
 #[derive(Args, Debug)]
 pub(crate) struct InputArgs {
     /// A file, a folder of shards, or `-` for standard input
@@ -139,9 +139,10 @@ pub(crate) struct InfoArgs {
 }
 
 #[derive(Args, Debug)]
-#[command(
-    after_help = "Examples:\n  ntable head iris.csv\n  ntable head -n 3 --columns 'sepal*' --where 'species == setosa' iris.csv"
-)]
+#[command(after_help = "\
+Examples:
+  ntable head iris.csv
+  ntable head -n 3 --columns 'sepal*' --where 'species == setosa' iris.csv")]
 pub(crate) struct HeadArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
@@ -201,9 +202,11 @@ pub(crate) struct StatsArgs {
 }
 
 #[derive(Args, Debug)]
-#[command(
-    after_help = "Rows with a missing value in one of the columns are left out.\n\nExample:\n  ntable corr --columns 'petal*' iris.csv"
-)]
+#[command(after_help = "\
+Rows with a missing value in one of the columns are left out.
+
+Example:
+  ntable corr --columns 'petal*' iris.csv")]
 pub(crate) struct CorrArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
@@ -219,8 +222,8 @@ pub(crate) struct CorrArgs {
 Rows are read and written a block at a time, so files may be larger than memory. Kept in memory as a whole are: .npy,
 .npz, svmlight and MatrixMarket files, and table files with --keep-types.
 
-A table file has one type for all columns, the smallest that holds them all, unless --keep-types is given. Missing values
-become NaN in it. Without --policy, a value that the type does not hold is an error with its row and column.
+A table file has one type for all columns, the smallest that holds them all, unless --keep-types is given. Missing
+values become NaN in it. Without --policy, a value that the type does not hold is an error with its row and column.
 
 Examples:
   ntable convert flights.csv flights.ntb
@@ -328,9 +331,10 @@ pub(crate) struct DiffArgs {
 }
 
 #[derive(Args, Debug)]
-#[command(
-    after_help = "Examples:\n  ntable split --parts 8 flights.ntb flights\n  ntable split --rows 1000000 flights.csv flights"
-)]
+#[command(after_help = "\
+Examples:
+  ntable split --parts 8 flights.ntb flights
+  ntable split --rows 1000000 flights.csv flights")]
 pub(crate) struct SplitArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,

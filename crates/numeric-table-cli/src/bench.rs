@@ -73,9 +73,12 @@ pub(crate) fn run(args: &BenchArgs, json: bool) -> Outcome {
             .iter()
             .map(|&(what, seconds, bytes)| json!({ "job": what, "seconds": seconds, "bytes": bytes }))
             .collect();
-        return print::json(
-            &json!({ "rows": rows, "columns": dictionary.len(), "threads": rayon::current_num_threads(), "jobs": jobs }),
-        );
+        return print::json(&json!({
+            "rows": rows,
+            "columns": dictionary.len(),
+            "threads": rayon::current_num_threads(),
+            "jobs": jobs,
+        }));
     }
     let mut grid = Grid::new(["job", "milliseconds", "values per second"]).left([0]);
     for (what, seconds, bytes) in jobs {

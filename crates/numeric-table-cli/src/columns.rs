@@ -8,8 +8,8 @@ use crate::failure::{Failure, Outcome};
 
 /// Returns the numbers of the columns that a list of choices names, in the order of the list, each once.
 ///
-/// A choice is a name, a number from 0, a range `2..5`, `2..` or `a..c` (with its end, if names), a pattern with `*` and
-/// `?`, or a regular expression between slashes. One that begins with `-` leaves its columns out.
+/// A choice is a name, a number from 0, a range `2..5`, `2..` or `a..c` (with its end, if names), a pattern with `*`
+/// and `?`, or a regular expression between slashes. One that begins with `-` leaves its columns out.
 pub(crate) fn choose(choices: &[String], dictionary: &DataDictionary) -> Outcome<Vec<usize>> {
     let names = names_of(dictionary);
     let mut chosen: Vec<usize> = Vec::new();

@@ -110,7 +110,7 @@ fn report(args: &ConvertArgs, written: &Written, columns: usize, json: bool, qui
     let path = &args.output;
     if path.as_os_str() == "-" {
         if written.losses.count() > 0 && !quiet {
-            crate::warn(&written.losses.text());
+            print::warning(&written.losses.text());
         }
         return Ok(());
     }
@@ -135,7 +135,7 @@ fn report(args: &ConvertArgs, written: &Written, columns: usize, json: bool, qui
         }));
     }
     if written.losses.count() > 0 {
-        crate::warn(&written.losses.text());
+        print::warning(&written.losses.text());
     }
     if quiet {
         return Ok(());

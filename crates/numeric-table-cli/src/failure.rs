@@ -14,7 +14,7 @@ pub(crate) enum Failure {
     Usage(String),
     /// A file could not be read or written.
     Data(Error),
-    /// Standard output was closed, which is no error.
+    /// Standard output was closed, which is not an error.
     Closed,
     /// Ctrl-C.
     Interrupted,
@@ -41,7 +41,7 @@ impl Failure {
     }
 }
 
-/// The message of a failure of the data that is no failure of the library.
+/// Makes an error of the data from a message.
 pub(crate) fn other(text: impl Into<String>) -> Error {
     Error::other(text.into())
 }

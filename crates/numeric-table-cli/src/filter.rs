@@ -2,8 +2,8 @@
 //!
 //! `parse`: from text to an expression; here: the rows of a block that it keeps.
 //!
-//! A comparison with a missing value or NaN is neither true nor false, as in SQL: such a row is kept only if the rest of
-//! the expression makes it true.
+//! A comparison with a missing value or NaN is neither true nor false, as in SQL: such a row is kept only if the rest
+//! of the expression makes it true.
 
 mod parse;
 

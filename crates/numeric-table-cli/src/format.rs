@@ -19,7 +19,7 @@ pub(crate) enum Format {
     Npz,
     /// Parquet (.parquet).
     Parquet,
-    /// A file of Arrow's IPC format, Feather version 2 (.arrow, .feather).
+    /// A file in the IPC format of Arrow, which is Feather version 2 (.arrow, .feather).
     Arrow,
     /// svmlight or LIBSVM (.svm, .libsvm, .svmlight).
     Svmlight,

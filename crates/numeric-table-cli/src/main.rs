@@ -1,8 +1,14 @@
 //! `ntable`: look into tables of numbers in the terminal, convert, check and summarize them.
 //!
-//! One module per command: `info`, `rows`. Below them: `args`: the command line; `input`: opening a file and its blocks
-//! of rows; `format`: formats of files; `choice`, `columns`, `filter`: the chosen columns and rows; `moment`: dates;
-//! `cells`: cells as text; `print`: standard output; `failure`: exit codes; `interrupt`: Ctrl-C.
+//! Commands: `info`; `rows` (`head`, `tail`, `sample`, `rows`); `stats` (`stats`, `corr`); `convert`; `verify`; `diff`;
+//! `shards` (`split`, `join`, `repair`); `bench`; `shell` (`completions`, `man`).
+//!
+//! Below them: `args`: the command line; `input`: opening a file and its blocks of rows; `output`: writing such blocks;
+//! `format`: formats of files; `choice`, `columns`, `filter`: the chosen columns and rows; `element`: the type of
+//! several columns; `moment`: dates; `cells`: cells as text; `print`: tables, JSON and messages; `progress`: the bar;
+//! `failure`: messages and exit codes; `interrupt`: Ctrl-C.
+//!
+//! Invariant: no command but `sample` keeps more than some blocks of rows of a file that can be read by blocks.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -49,25 +55,11 @@ fn main() -> ExitCode {
         Err(failure) => {
             let message = failure.to_string();
             if !message.is_empty() {
-                report(&message);
+                print::error(&message);
             }
             failure.code().into()
         }
     }
-}
-
-/// Prints a message to standard error. One that cannot be printed is lost; the exit code remains.
-fn report(message: &str) {
-    use std::io::Write;
-    let style = print::BAD.bold();
-    let _ = writeln!(anstream::stderr(), "{style}error:{style:#} {message}");
-}
-
-/// Prints a warning to standard error.
-pub(crate) fn warn(message: &str) {
-    use std::io::Write;
-    let style = anstyle::AnsiColor::Yellow.on_default().bold();
-    let _ = writeln!(anstream::stderr(), "{style}warning:{style:#} {message}");
 }
 
 fn run(cli: &Cli) -> Outcome {

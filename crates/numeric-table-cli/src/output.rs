@@ -44,7 +44,7 @@ pub(crate) struct Output {
     pub(crate) compression: Option<ParquetCompression>,
 }
 
-/// What was written.
+/// The result of writing.
 #[derive(Default)]
 pub(crate) struct Written {
     pub(crate) rows: usize,
@@ -380,7 +380,8 @@ fn may_grow(dictionary: &DataDictionary) -> bool {
     dictionary.iter().any(|feature| is_words(feature) && feature.label(0).is_none())
 }
 
-/// Returns a block whose columns are nullable wherever those of some block may be: all blocks of a file have one schema.
+/// Returns a block whose columns are nullable wherever those of some block may be: all blocks of a file have one
+/// schema.
 fn with_gaps(mut block: Block, dictionary: &DataDictionary) -> Result<Block> {
     let nullable = |column: usize| dictionary.feature(column).is_ok_and(|feature| feature.nullable);
     let own = block.dictionary();

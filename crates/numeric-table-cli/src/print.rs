@@ -25,6 +25,21 @@ pub(crate) fn out() -> impl Write {
     io::BufWriter::new(anstream::stdout())
 }
 
+/// Prints a message to standard error. One that cannot be printed is lost; the exit code remains.
+fn to_stderr(style: Style, kind: &str, message: &str) {
+    let _ = writeln!(anstream::stderr(), "{style}{kind}:{style:#} {message}");
+}
+
+/// Prints why a command did not succeed.
+pub(crate) fn error(message: &str) {
+    to_stderr(BAD.bold(), "error", message);
+}
+
+/// Prints what a user should know of a command that succeeded.
+pub(crate) fn warning(message: &str) {
+    to_stderr(AnsiColor::Yellow.on_default().bold(), "warning", message);
+}
+
 /// Prints a document of JSON.
 pub(crate) fn json(value: &Value) -> Outcome {
     let mut out = io::BufWriter::new(io::stdout().lock());

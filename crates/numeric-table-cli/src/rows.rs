@@ -17,7 +17,7 @@ use crate::print::Grid;
 /// The most rows of a table that is aligned as a whole.
 const MOST: usize = 10_000;
 
-/// Prints rows as they come: as lines of JSON, or as a table with the numbers of the rows.
+/// Prints rows: as lines of JSON at once, or as a table with the numbers of the rows.
 struct Rows {
     json: bool,
     names: Vec<String>,

@@ -310,7 +310,8 @@ fn by_group(args: &StatsArgs, group: &str, input: &Input, all: &DataDictionary, 
             for &column in &numbers {
                 let basic = groups.column(index, column)?;
                 columns.push(json!({
-                    "name": names[column], "count": basic.count(), "missing": basic.missing_count(), "nan": basic.nan_count(),
+                    "name": names[column], "count": basic.count(),
+                    "missing": basic.missing_count(), "nan": basic.nan_count(),
                     "mean": number(basic.mean()), "standard_deviation": number(basic.standard_deviation()),
                     "minimum": number(basic.minimum()), "maximum": number(basic.maximum()), "sum": number(basic.sum()),
                 }));

@@ -14,7 +14,7 @@ use crate::input::Input;
 use crate::interrupt;
 use crate::print::{self, BAD, GOOD};
 
-/// What is known of one file.
+/// The finding about one file.
 struct Verdict {
     path: PathBuf,
     /// How it was checked, or the error.

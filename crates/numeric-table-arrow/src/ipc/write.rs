@@ -174,7 +174,7 @@ pub fn save_ipc_with(path: impl AsRef<Path>, table: &(impl AsTable + ?Sized), op
     let rest = (step..shape.rows).step_by(step).map(|start| start..shape.rows.min(start + step));
     save_ipc_blocks(
         path,
-        [0..step.min(shape.rows)].into_iter().chain(rest).map(|rows| table.select_rows(rows)),
+        std::iter::once(0..step.min(shape.rows)).chain(rest).map(|rows| table.select_rows(rows)),
         options,
     )
 }
@@ -187,7 +187,7 @@ pub fn save_ipc_with(path: impl AsRef<Path>, table: &(impl AsTable + ?Sized), op
 ///
 /// # Errors
 /// The first error of the blocks; those of [`save_ipc`]; [`ErrorKind::Foreign`] for blocks with other columns, and if
-/// there is no block.
+/// `blocks` is empty.
 ///
 /// # Examples
 /// ```

@@ -262,7 +262,7 @@ pub fn save_parquet_with(
     let rest = (step..shape.rows).step_by(step).map(|start| start..shape.rows.min(start + step));
     save_parquet_blocks(
         path,
-        [0..step.min(shape.rows)].into_iter().chain(rest).map(|rows| table.select_rows(rows)),
+        std::iter::once(0..step.min(shape.rows)).chain(rest).map(|rows| table.select_rows(rows)),
         options,
     )
 }
@@ -276,7 +276,7 @@ pub fn save_parquet_with(
 ///
 /// # Errors
 /// The first error of the blocks; those of [`save_parquet`]; [`ErrorKind::Foreign`] for blocks with other columns, and
-/// if there is no block.
+/// if `blocks` is empty.
 ///
 /// # Examples
 /// ```
