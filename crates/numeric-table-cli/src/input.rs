@@ -174,7 +174,7 @@ impl Input {
             Body::Parquet(source) => {
                 let mut ranges = ranges;
                 let first = ranges.next().unwrap_or(0..0);
-                let end = ranges.last().map_or(first.end, |last| last.end);
+                let end = ranges.next_back().map_or(first.end, |last| last.end);
                 let blocks = source.column_blocks_of(first.start..end, step)?;
                 Box::new(blocks.map(|block| Ok(Box::new(block?) as Block)))
             }

@@ -94,9 +94,9 @@ impl Grid {
         let mut out = out();
         let mut print = |cells: &[String], missing: &[bool], style: Option<Style>| -> io::Result<()> {
             let mut line = String::new();
-            for column in 0..shown {
+            for (column, &width) in widths.iter().enumerate().take(shown) {
                 let text = cells.get(column).map_or("", String::as_str);
-                let room = " ".repeat(widths[column] - text.width());
+                let room = " ".repeat(width.saturating_sub(text.width()));
                 let style = style.or(missing.get(column).copied().unwrap_or(false).then_some(FAINT));
                 let text = style.map_or_else(|| text.to_owned(), |style| format!("{style}{text}{style:#}"));
                 let is_last = column + 1 == shown;
@@ -191,7 +191,7 @@ pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
