@@ -242,8 +242,8 @@ impl Output {
         let dictionary_of_type = dictionary.with_element_type(T::TYPE)?;
         if may_grow(dictionary) {
             return Err(Failure::usage(
-                "the words of this file are known at its end only, and every shard has them: write a table file or \
-                 Parquet first, or choose `--keep-types`",
+                "the words of this file are known at its end only, and every shard has them: convert it to a table \
+                 file, and split that",
             ));
         }
         let columns = dictionary_of_type.len();
@@ -376,7 +376,7 @@ impl Output {
 }
 
 /// Returns whether words may be added to the labels while rows are read.
-fn may_grow(dictionary: &DataDictionary) -> bool {
+pub(crate) fn may_grow(dictionary: &DataDictionary) -> bool {
     dictionary.iter().any(|feature| is_words(feature) && feature.label(0).is_none())
 }
 

@@ -14,7 +14,7 @@ use crate::convert;
 use crate::failure::{Failure, Outcome};
 use crate::format::Format;
 use crate::input::{Block, Blocks, Body, Input};
-use crate::output::Output;
+use crate::output::{Output, may_grow};
 use crate::print::{self, Grid, grouped, size};
 use crate::progress::Progress;
 
@@ -103,6 +103,17 @@ pub(crate) fn join(args: &JoinArgs, json: bool, quiet: bool) -> Outcome {
             return Err(Failure::usage(format!(
                 "{name} has other words, or in another order, so their numbers differ: join to CSV, and convert that"
             )));
+        }
+    }
+    let holds_words = matches!(format, Format::Csv | Format::Parquet | Format::Arrow);
+    if inputs.len() > 1 && !holds_words {
+        for input in &inputs {
+            if may_grow(&input.dictionary()?) {
+                let name = &input.name;
+                return Err(Failure::usage(format!(
+                    "{name} numbers its words in its own order: join to CSV, Parquet or Arrow, and convert that"
+                )));
+            }
         }
     }
     // The types of all files decide.

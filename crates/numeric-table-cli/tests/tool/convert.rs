@@ -74,6 +74,20 @@ fn shards_are_split_and_joined() {
     room.write("other.csv", "a\n1\n");
     let run = room.run("join iris.csv other.csv out.ntb");
     assert!(run.code == 2 && run.err.contains("other columns"), "{run:?}");
+    // Each Parquet file numbers its words in its own order.
+    room.write("one.csv", "w\na\nb\n");
+    room.write("two.csv", "w\nb\nc\n");
+    for name in ["one", "two"] {
+        room.ok(&format!("convert {name}.csv {name}.parquet"));
+    }
+    for name in ["both.csv", "both.parquet", "both.arrow"] {
+        room.ok(&format!("join one.parquet two.parquet {name}"));
+        assert_eq!(room.ok(&format!("convert {name} -")), "w\na\nb\nb\nc\n", "{name}");
+    }
+    let run = room.run("join one.parquet two.parquet both.ntb");
+    assert!(run.code == 2 && run.err.contains("words"), "{run:?}");
+    let run = room.run("join one.csv two.csv both.ntb");
+    assert!(run.code == 2 && run.err.contains("words"), "{run:?}");
     // A folder that has something is not touched.
     let run = room.run("convert --to shards iris.csv shards");
     assert_ne!(run.code, 0, "{run:?}");
