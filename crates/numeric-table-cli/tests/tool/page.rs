@@ -1,31 +1,46 @@
-//! The examples of the README print what it shows. With `NTABLE_BLESS=1` in the environment, the README is written anew.
+//! The examples of the pages print what these show. With `NTABLE_BLESS=1` in the environment, the pages are written anew.
 
 use std::fmt::Write;
 
 use crate::support::Room;
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
+/// The page of the crate, and that of the repository.
+const PAGES: [&str; 2] =
+    [concat!(env!("CARGO_MANIFEST_DIR"), "/README.md"), concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")];
 
 #[test]
 #[cfg_attr(not(unix), ignore = "the examples are lines of a shell")]
-fn the_examples_print_what_the_page_shows() {
-    let page = std::fs::read_to_string(PAGE).unwrap();
+fn the_examples_print_what_the_pages_show() {
+    for path in PAGES {
+        let page = std::fs::read_to_string(path).unwrap();
+        let new = printed(&page);
+        if std::env::var_os("NTABLE_BLESS").is_some() {
+            std::fs::write(path, new).unwrap();
+            continue;
+        }
+        for (line, (shown, printed)) in page.lines().zip(new.lines()).enumerate() {
+            assert_eq!(shown, printed, "{path}, line {}", line + 1);
+        }
+        assert_eq!(page, new);
+        assert!(page.contains("```console\n$ "), "{path} has examples");
+    }
+}
+
+/// Returns a page with what its commands print now.
+fn printed(page: &str) -> String {
     let (room, mut new, mut is_inside) = (Room::new(), String::new(), false);
-    let mut lines = page.lines().peekable();
+    std::fs::create_dir(room.path("data")).unwrap();
+    std::fs::copy(room.path("iris.csv"), room.path("data/iris.csv")).unwrap();
+    let mut lines = page.lines();
     while let Some(line) = lines.next() {
         is_inside = if is_inside { line != "```" } else { line == "```console" };
-        if !is_inside || line == "```console" {
+        if !is_inside || line == "```console" || line.starts_with("$ cargo ") {
             writeln!(new, "{line}").unwrap();
             continue;
         }
-        let Some(command) = line.strip_prefix("$ ") else { continue }; // what was printed is printed again
-        let mut expected = 0;
-        let mut rest = lines.clone();
-        while let Some(next) = rest.next().filter(|next| *next != "```" && !next.starts_with("$ ")) {
-            if let Some(code) = next.strip_prefix("? ") {
-                expected = code.parse().unwrap();
-            }
-        }
+        let Some(command) = line.strip_prefix("$ ") else { continue }; // printed again below
+        let mut rest = lines.clone().take_while(|next| *next != "```" && !next.starts_with("$ "));
+        let expected: i32 = rest.find_map(|next| next.strip_prefix("? ")).map_or(0, |code| code.parse().unwrap());
         let run = room.shell(command);
         assert_eq!(run.code, expected, "{command}: {run:?}");
         write!(new, "{line}\n{}{}", run.out, run.err).unwrap();
@@ -33,14 +48,7 @@ fn the_examples_print_what_the_page_shows() {
             writeln!(new, "? {expected}").unwrap();
         }
     }
-    if std::env::var_os("NTABLE_BLESS").is_some() {
-        std::fs::write(PAGE, new).unwrap();
-        return;
-    }
-    for (line, (shown, printed)) in page.lines().zip(new.lines()).enumerate() {
-        assert_eq!(shown, printed, "README.md, line {}", line + 1);
-    }
-    assert_eq!(page, new);
+    new
 }
 
 #[test]
