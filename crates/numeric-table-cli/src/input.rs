@@ -75,6 +75,36 @@ impl Input {
         Ok(Self { name, path, format, body, _copy: copy })
     }
 
+    /// Opens the beginning of a large CSV file, if it surely has this number of rows: the first rows of such a file are
+    /// shown without reading it to its end. An error is left to [`Self::open`], which names the place.
+    pub(crate) fn open_beginning(args: &InputArgs, rows: usize) -> Outcome<Option<Self>> {
+        const LARGE: u64 = 64 << 20;
+        const BEGINNING: u64 = 4 << 20;
+        let is_large = std::fs::metadata(&args.input).is_ok_and(|data| data.is_file() && data.len() > LARGE);
+        let is_csv = |path| Format::of_file(path).is_ok_and(|format| format == Format::Csv);
+        if !is_large || args.from.is_some_and(|format| format != Format::Csv) || !is_csv(&args.input) {
+            return Ok(None);
+        }
+        let mut bytes = Vec::new();
+        std::fs::File::open(&args.input)?.take(BEGINNING).read_to_end(&mut bytes)?;
+        let is_compressed = bytes.starts_with(&[0x1f, 0x8b]) || bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]);
+        let Some(end) = bytes.iter().rposition(|&byte| byte == b'\n').filter(|_| !is_compressed) else {
+            return Ok(None);
+        };
+        bytes.truncate(end + 1);
+        // A line feed in quotes ends no row.
+        if bytes.iter().filter(|&&byte| byte == b'"').count() % 2 == 1 {
+            return Ok(None);
+        }
+        let options = csv_options(&args.input, &args.csv)?;
+        let Ok(source) = CsvSource::from_bytes_with(bytes, options) else { return Ok(None) };
+        if !source.describe().is_ok_and(|description| description.rows >= rows) {
+            return Ok(None);
+        }
+        let (name, path) = (args.input.display().to_string(), args.input.clone());
+        Ok(Some(Self { name, path, format: Format::Csv, body: Body::Csv(Box::new(source)), _copy: None }))
+    }
+
     /// Returns the columns, with their names and types. Reads a CSV file to its end.
     pub(crate) fn dictionary(&self) -> Result<DataDictionary> {
         Ok(match &self.body {

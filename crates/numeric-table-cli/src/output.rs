@@ -344,6 +344,12 @@ impl Output {
             count += block.shape().rows;
             if none { with_gaps(block, dictionary) } else { Ok(block) }
         });
+        let mut counted: Box<dyn Iterator<Item = Result<Block>>> = Box::new(counted);
+        if self.format == Format::Arrow && may_grow(dictionary) {
+            // Such a file has the words of a column once, and they are all known only at the end of the rows.
+            let (table, _) = collect(counted, dictionary)?;
+            counted = Box::new(std::iter::once(Ok(table)));
+        }
         let mut counted = counted.peekable();
         let first = match counted.peek() {
             Some(_) => None,

@@ -109,7 +109,14 @@ fn show(input: &Input, choice: &Choice, range: Range<usize>, most: usize, json: 
 }
 
 pub(crate) fn head(args: &HeadArgs, json: bool) -> Outcome {
-    let input = Input::open(&args.input)?;
+    let beginning = match args.choice.r#where {
+        None => Input::open_beginning(&args.input, args.rows)?,
+        Some(_) => None,
+    };
+    let input = match beginning {
+        Some(input) => input,
+        None => Input::open(&args.input)?,
+    };
     show(&input, &args.choice, 0..usize::MAX, args.rows, json)
 }
 

@@ -98,20 +98,20 @@ pub(crate) fn join(args: &JoinArgs, json: bool, quiet: bool) -> Outcome {
             };
             dictionary.iter().map(labels).collect()
         };
-        if labels(&other) != labels(&first) && format != Format::Csv {
+        if labels(&other) != labels(&first) && format != Format::Csv && format != Format::Parquet {
             let name = &input.name;
             return Err(Failure::usage(format!(
                 "{name} has other words, or in another order, so their numbers differ: join to CSV, and convert that"
             )));
         }
     }
-    let holds_words = matches!(format, Format::Csv | Format::Parquet | Format::Arrow);
+    let holds_words = matches!(format, Format::Csv | Format::Parquet);
     if inputs.len() > 1 && !holds_words {
         for input in &inputs {
             if may_grow(&input.dictionary()?) {
                 let name = &input.name;
                 return Err(Failure::usage(format!(
-                    "{name} numbers its words in its own order: join to CSV, Parquet or Arrow, and convert that"
+                    "{name} numbers its words in its own order: join to CSV or Parquet, and convert that"
                 )));
             }
         }

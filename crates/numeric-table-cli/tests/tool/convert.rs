@@ -80,12 +80,17 @@ fn shards_are_split_and_joined() {
     for name in ["one", "two"] {
         room.ok(&format!("convert {name}.csv {name}.parquet"));
     }
-    for name in ["both.csv", "both.parquet", "both.arrow"] {
-        room.ok(&format!("join one.parquet two.parquet {name}"));
-        assert_eq!(room.ok(&format!("convert {name} -")), "w\na\nb\nb\nc\n", "{name}");
+    for inputs in ["one.parquet two.parquet", "one.csv two.csv", "one.csv two.parquet"] {
+        for name in ["both.csv", "both.parquet"] {
+            room.ok(&format!("join {inputs} {name}"));
+            assert_eq!(room.ok(&format!("convert {name} -")), "w\na\nb\nb\nc\n", "{inputs} {name}");
+        }
     }
-    let run = room.run("join one.parquet two.parquet both.ntb");
-    assert!(run.code == 2 && run.err.contains("words"), "{run:?}");
+    for name in ["both.ntb", "both.arrow", "both"] {
+        let run = room
+            .run(&format!("join one.parquet two.parquet --to {} {name}", name.split('.').nth(1).unwrap_or("shards")));
+        assert!(run.code == 2 && run.err.contains("words"), "{run:?}");
+    }
     let run = room.run("join one.csv two.csv both.ntb");
     assert!(run.code == 2 && run.err.contains("words"), "{run:?}");
     // A folder that has something is not touched.

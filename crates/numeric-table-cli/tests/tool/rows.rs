@@ -31,6 +31,18 @@ fn rows_that_are_not_there_are_said_so() {
 }
 
 #[test]
+fn the_first_rows_of_a_large_csv_file_do_not_need_its_end() {
+    let room = Room::new();
+    let line = format!("1,{}\n", "w".repeat(200));
+    let mut text = format!("a,b\n{}", line.repeat((65 << 20) / line.len() + 1));
+    text.push_str("1,2,3\n"); // one field too many
+    room.write("large.csv", &text);
+    assert_eq!(room.ok("head -n 2 --json --columns a large.csv"), "{\"a\":1}\n{\"a\":1}\n");
+    let run = room.run("tail -n 2 large.csv");
+    assert!(run.code == 3 && run.err.contains("large.csv: line"), "{run:?}");
+}
+
+#[test]
 fn missing_values_dates_and_words_are_shown_as_such() {
     let room = Room::new();
     room.write("t.csv", "day,city,x\n2024-02-29,\"a,\"\"b\",1\n,Lima,\n2023-01-01,,NaN\n");
