@@ -80,10 +80,10 @@ pub(crate) fn run(args: &BenchArgs, json: bool) -> Outcome {
             "jobs": jobs,
         }));
     }
-    let mut grid = Grid::new(["job", "milliseconds", "values per second"]).left([0]);
+    let mut grid = Grid::new(["job", "milliseconds", "per second"]).left([0]);
     for (what, seconds, bytes) in jobs {
         let milliseconds = Cell::Number(short(seconds * 1e3));
-        grid.push(vec![Cell::Text(what.to_owned()), milliseconds, Cell::Text(format!("{}/s", rate(bytes, seconds)))]);
+        grid.push(vec![Cell::Text(what.to_owned()), milliseconds, Cell::Text(rate(bytes, seconds))]);
     }
     grid.print()
 }

@@ -82,6 +82,11 @@ fn matching(pattern: &Regex, names: &[String]) -> Option<Vec<usize>> {
 }
 
 fn unknown(choice: &str, names: &[String]) -> Failure {
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if choice.bytes().any(|byte| byte.is_ascii_digit()) && choice.split("..").all(is_number) {
+        let last = names.len().saturating_sub(1);
+        return Failure::usage(format!("no columns {choice}: the columns are 0 to {last}, a range leaves out its end"));
+    }
     let near = names.iter().min_by_key(|name| distance(&name.to_lowercase(), &choice.to_lowercase()));
     let near = near.filter(|name| distance(&name.to_lowercase(), &choice.to_lowercase()) <= choice.len().div_ceil(3));
     let hint = match near {
@@ -143,7 +148,11 @@ mod tests {
             chosen(&["temperature"]),
             Err("no column is called \"temperature\": the columns are id, x1, x2, y, -z".to_owned())
         );
-        assert!(chosen(&["7"]).is_err() && chosen(&["3..9"]).is_err() && chosen(&["q*"]).is_err());
+        assert!(chosen(&["q*"]).is_err());
+        for choice in ["7", "3..9", "3..2"] {
+            let error = format!("no columns {choice}: the columns are 0 to 4, a range leaves out its end");
+            assert_eq!(chosen(&[choice]), Err(error));
+        }
         assert_eq!(chosen(&["-/.*/"]), Err("--columns leaves no column".to_owned()));
     }
 }

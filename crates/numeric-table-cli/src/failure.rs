@@ -99,9 +99,9 @@ fn message(error: &Error) -> String {
     };
     let option = |call: &str| -> Option<&'static str> {
         const OPTIONS: [(&str, &str); 11] = [
-            ("Saturate", "`--policy saturate` accepts it"),
-            ("Checked", "`--policy checked` accepts it"),
-            ("convert_with", "`--policy saturate` accepts it"),
+            ("Saturate", "`--policy` permits losses, `--keep-types` has none"),
+            ("Checked", "`--policy checked` permits rounding"),
+            ("convert_with", "`--policy` permits losses, `--keep-types` has none"),
             ("CsvHeader::No", "`--no-header` makes the first line a row"),
             ("CsvOptions::delimiter", "`--delimiter` sets another one"),
             ("CsvOptions::kind", "`--words`, `--date` and `--time` set the kind of a column"),

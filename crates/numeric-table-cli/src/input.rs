@@ -29,6 +29,9 @@ use crate::interrupt;
 /// Bytes of values, or of text, in a block of rows.
 const BLOCK: usize = 16 << 20;
 
+/// Standard input, in errors.
+const STDIN: &str = "<stdin>";
+
 /// Rows that are in memory.
 pub(crate) type Block = Box<dyn NumericTable>;
 
@@ -107,14 +110,20 @@ impl Input {
 
     /// Returns the columns, with their names and types. Reads a CSV file to its end.
     pub(crate) fn dictionary(&self) -> Result<DataDictionary> {
-        Ok(match &self.body {
-            Body::Table(reader) => reader.dictionary().clone(),
-            Body::Shards(shards) => shards.dictionary().clone(),
-            Body::Loaded(table) => table.dictionary().clone(),
-            Body::Parquet(source) => source.dictionary()?,
-            Body::Arrow(source) => source.dictionary()?,
-            Body::Csv(source) => csv_dictionary(source)?,
-        })
+        let dictionary = match &self.body {
+            Body::Table(reader) => Ok(reader.dictionary().clone()),
+            Body::Shards(shards) => Ok(shards.dictionary().clone()),
+            Body::Loaded(table) => Ok(table.dictionary().clone()),
+            Body::Parquet(source) => source.dictionary(),
+            Body::Arrow(source) => source.dictionary(),
+            Body::Csv(source) => csv_dictionary(source),
+        };
+        dictionary.map_err(|error| self.named(error))
+    }
+
+    /// Names standard input in an error, instead of its copy.
+    fn named(&self, error: Error) -> Error {
+        if self.name == "-" { error.in_file(STDIN) } else { error }
     }
 
     /// Returns the number of rows, if it is known without reading all of the file.
@@ -157,7 +166,7 @@ impl Input {
             if has_failed {
                 return None;
             }
-            let block = interrupt::check().and(block);
+            let block = interrupt::check().and(block).map_err(|error| self.named(error));
             has_failed = block.is_err();
             Some(block)
         })))
@@ -358,7 +367,7 @@ fn spool() -> Outcome<(PathBuf, Option<tempfile::NamedTempFile>)> {
             Ok(0) => break,
             Ok(length) => io::Write::write_all(&mut copy, &buffer[..length])?,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(Error::io("<stdin>", error).into()),
+            Err(error) => return Err(Error::io(STDIN, error).into()),
         }
     }
     Ok((copy.path().to_owned(), Some(copy)))
@@ -367,7 +376,7 @@ fn spool() -> Outcome<(PathBuf, Option<tempfile::NamedTempFile>)> {
 /// Names standard input instead of its copy.
 fn from_stdin(failure: Failure) -> Failure {
     match failure {
-        Failure::Data(error) => Failure::Data(error.in_file("<stdin>")),
+        Failure::Data(error) => Failure::Data(error.in_file(STDIN)),
         other => other,
     }
 }

@@ -162,9 +162,13 @@ impl Output {
             }
             Format::Svmlight => self.write_svmlight(blocks, dictionary)?,
             Format::Mtx => {
-                let (table, rows) = collect(blocks, dictionary)?;
-                match_element!(element, T => CsrNumericTable::from_dense::<T>(&*table)?.save_mtx(&self.path)?);
-                Written { rows, element: Some(element), ..Written::default() }
+                let mut written = Written { element: Some(element), ..Written::default() };
+                match_element!(element, T => {
+                    let blocks = self.converted::<T>(blocks, dictionary, &mut written);
+                    let (table, _) = collect(Box::new(blocks), dictionary)?;
+                    CsrNumericTable::from_dense::<T>(&*table)?.save_mtx(&self.path)?;
+                });
+                written
             }
         };
         Ok(written)
@@ -372,12 +376,13 @@ impl Output {
         let Some(label) = self.label else {
             return Err(Failure::usage("svmlight has a label for each row: name its column by --label"));
         };
-        let (table, rows) = collect(blocks, dictionary)?;
+        let mut written = Written { element: Some(ElementType::F64), ..Written::default() };
+        let (table, _) = collect(Box::new(self.converted::<f64>(blocks, dictionary, &mut written)), dictionary)?;
         let labels: Vec<f64> = table.column::<f64>(label, ..)?.to_vec();
         let features: Vec<usize> = (0..table.shape().columns).filter(|&column| column != label).collect();
         let features = CsrNumericTable::from_dense::<f64>(&table.select_columns(&features[..])?)?;
         LabeledRows::new(features, SvmlightLabels::from(labels))?.save(&self.path)?;
-        Ok(Written { rows, element: Some(ElementType::F64), ..Written::default() })
+        Ok(written)
     }
 }
 

@@ -413,7 +413,10 @@ pub(crate) fn corr(args: &CorrArgs, json: bool, quiet: bool) -> Outcome {
     }
     grid.print()?;
     if sum.missing_rows() > 0 {
-        print::note(&format!("{} rows with missing values are left out", grouped(sum.missing_rows())))?;
+        print::note(&match sum.missing_rows() {
+            1 => "1 row with missing values is left out".to_owned(),
+            rows => format!("{} rows with missing values are left out", grouped(rows)),
+        })?;
     }
     Ok(())
 }

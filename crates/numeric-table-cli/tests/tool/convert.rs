@@ -54,6 +54,31 @@ fn types_and_missing_values_are_kept_or_said_to_be_lost() {
 }
 
 #[test]
+fn no_format_loses_digits_silently() {
+    let room = Room::new();
+    room.write("t.csv", "id,x\n9007199254740993,0.5\n2,\n");
+    for name in ["t.ntb", "t.npy", "t.mtx", "t.svm"] {
+        let label = if name == "t.svm" { "--label x " } else { "" };
+        let run = room.run(&format!("convert {label}t.csv {name}"));
+        assert!(run.code == 3 && run.err.contains("9007199254740993") && run.err.contains("row 0"), "{name}: {run:?}");
+        let run = room.run(&format!("convert --policy checked {label}t.csv {name}"));
+        assert!(run.code == 0 && run.err.contains("1 rounded"), "{name}: {run:?}");
+    }
+    for name in ["t.parquet", "t.arrow", "t.npz", "u.csv"] {
+        room.ok(&format!("convert t.csv {name}"));
+        assert!(room.ok(&format!("convert {name} -")).contains("9007199254740993"), "{name}");
+    }
+}
+
+#[test]
+fn errors_name_standard_input() {
+    let room = Room::new();
+    room.write("t.csv", "a,b\n1,2\n3\n");
+    let run = room.shell("ntable head - < t.csv");
+    assert!(run.code == 3 && run.err.starts_with("error: <stdin>: line 3"), "{run:?}");
+}
+
+#[test]
 fn shards_are_split_and_joined() {
     let room = Room::new();
     for arguments in ["--rows 40", "--parts 4"] {
