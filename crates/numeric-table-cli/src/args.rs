@@ -350,14 +350,14 @@ pub(crate) struct SplitArgs {
 }
 
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  ntable join monday.ntb tuesday.ntb week.ntb\n  ntable join flights/ flights.ntb")]
+#[command(
+    override_usage = "ntable join [OPTIONS] <FILE>... <OUTPUT>",
+    after_help = "Examples:\n  ntable join monday.ntb tuesday.ntb week.ntb\n  ntable join flights/ flights.ntb"
+)]
 pub(crate) struct JoinArgs {
-    /// Files and folders of any format, with the same columns
+    /// Files and folders of any format with the same columns; the last one is written
     #[arg(value_name = "FILE", required = true)]
-    pub(crate) inputs: Vec<PathBuf>,
-    /// The file to write
-    #[arg(value_name = "OUTPUT")]
-    pub(crate) output: PathBuf,
+    pub(crate) files: Vec<PathBuf>,
     /// The format of the output, which its name shows otherwise
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) to: Option<Format>,

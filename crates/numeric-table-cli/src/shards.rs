@@ -78,9 +78,12 @@ pub(crate) fn split(args: &SplitArgs, json: bool, quiet: bool) -> Outcome {
 
 /// Writes the rows of several files, one file after the other.
 pub(crate) fn join(args: &JoinArgs, json: bool, quiet: bool) -> Outcome {
-    let format = convert::target(&args.output, args.to)?;
+    let Some((output_path, paths)) = args.files.split_last().filter(|(_, paths)| !paths.is_empty()) else {
+        return Err(Failure::usage("join needs a file to read and one to write"));
+    };
+    let format = convert::target(output_path, args.to)?;
     let mut inputs = Vec::new();
-    for path in &args.inputs {
+    for path in paths {
         inputs.push(Input::open_path(path, None, &CsvArgs::default(), None)?);
     }
     let first = inputs[0].dictionary()?;
@@ -134,7 +137,7 @@ pub(crate) fn join(args: &JoinArgs, json: bool, quiet: bool) -> Outcome {
     }
     let element = if is_mixed && format != Format::Csv { Some(crate::element::common(&dictionary)) } else { None };
     let output = Output {
-        path: args.output.clone(),
+        path: output_path.clone(),
         format,
         element,
         keeps_types: element.is_none()
@@ -164,19 +167,19 @@ pub(crate) fn join(args: &JoinArgs, json: bool, quiet: bool) -> Outcome {
     });
     let written = output.write(Box::new(blocks), &dictionary)?;
     drop(progress);
-    if args.output.as_os_str() == "-" {
+    if output_path.as_os_str() == "-" {
         return Ok(());
     }
     if json {
         return print::json(
-            &json!({ "output": args.output.to_string_lossy(), "rows": written.rows, "files": inputs.len() }),
+            &json!({ "output": output_path.to_string_lossy(), "rows": written.rows, "files": inputs.len() }),
         );
     }
     if quiet {
         return Ok(());
     }
     let rows = grouped(written.rows as u64);
-    print::line(&format!("{}: {rows} rows of {} files", args.output.display(), inputs.len()))
+    print::line(&format!("{}: {rows} rows of {} files", output_path.display(), inputs.len()))
 }
 
 /// Lists what interrupted programs left in a folder, and removes it if that is wanted.
