@@ -332,13 +332,8 @@ impl CsvSource {
     /// ```
     /// # use numeric_table::{csv::CsvSource, prelude::*};
     /// let source = CsvSource::from_bytes(&b"count,size\n1,0.5\n3,\n"[..])?;
-    /// let mut blocks = source.column_blocks(16 << 20)?;
-    /// let mut rows = 0;
-    /// while let Some(block) = blocks.next_block()? {
-    ///     assert_eq!((block.column_type(0)?, block.column_type(1)?), (ElementType::I64, ElementType::F64));
-    ///     rows += block.row_count();
-    /// }
-    /// assert_eq!(rows, 2);
+    /// let block = source.column_blocks(16 << 20)?.next_block()?.unwrap(); // the file is small
+    /// assert_eq!((block.column_type(0)?, block.column_type(1)?), (ElementType::I64, ElementType::F64));
     /// # Ok::<(), Error>(())
     /// ```
     pub fn column_blocks(&self, bytes_per_block: usize) -> Result<CsvColumnBlocks<'_>> {

@@ -130,7 +130,8 @@ fn differences_are_named_by_row_and_column() {
     room.write("a.csv", "x,w\n1,a\n2,b\n3,c\n");
     room.write("b.csv", "x,w\n1,a\n2.5,b\n3,d\n4,e\n");
     let run = room.run("diff a.csv b.csv");
-    let expected = "3 and 4 rows\n2 values differ\nrow  column  a.csv  b.csv\n  1  x           2    2.5\n  2  w           c      d\n";
+    let expected = "3 and 4 rows\n2 values differ\nrow  column  a.csv  b.csv\n  1  x           2    2.5\n\
+                    \x20 2  w           c      d\n";
     assert_eq!((run.code, run.out.as_str()), (1, expected));
     let run = room.run("diff --tolerance 0.5 --columns x a.csv b.csv");
     assert_eq!((run.code, run.out.as_str()), (1, "3 and 4 rows\n"));

@@ -1,4 +1,5 @@
-//! The examples of the pages print what these show. With `NTABLE_BLESS=1` in the environment, the pages are written anew.
+//! The examples of the pages print what these show. With `NTABLE_BLESS=1` in the environment, the pages are written
+//! anew.
 
 use std::fmt::Write;
 
