@@ -249,12 +249,21 @@ impl<T> Array<T> {
         self.has_mutable_data().then(|| unsafe { self.data_mut() })
     }
 
+    /// Must be called between the check that this is the only owner and a write: everything that other owners did happened
+    /// before, as they decremented the count with release ordering.
+    #[inline(always)]
+    fn follow_other_owners(&mut self) {
+        // ThreadSanitizer knows no fences. This loads the count with acquire ordering.
+        #[cfg(numeric_table_sanitized)]
+        self.block.as_mut().map(Arc::get_mut);
+        fence(Ordering::Acquire);
+    }
+
     /// # Safety
     /// [`has_mutable_data`](Self::has_mutable_data) must have returned `true` for this borrow of the array.
     #[inline(always)]
     unsafe fn data_mut(&mut self) -> &mut [T] {
-        // Everything that other owners did happened before: they decremented the count with release ordering.
-        fence(Ordering::Acquire);
+        self.follow_other_owners();
         // SAFETY: `access` says that `data` may be written for `count` elements (field invariant). This array is the
         // only owner of the block, of which no weak reference is ever made, and `&mut self` proves that nothing borrows
         // from it or makes another owner of it.

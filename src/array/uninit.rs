@@ -2,7 +2,6 @@
 //! block.
 
 use std::mem::MaybeUninit;
-use std::sync::atomic::{Ordering, fence};
 
 use super::{AnyArray, Array};
 use crate::base::element::{Element, match_element};
@@ -74,7 +73,7 @@ impl Array<MaybeUninit<u8>> {
         }
         let count = self.len();
         if additional > 0 {
-            fence(Ordering::Acquire); // as in `mutable_data`: this is the only owner
+            self.follow_other_owners(); // as in `mutable_data`: this is the only owner
             // SAFETY: `room` says that this array is mutable, and the only owner of a block of the library's, which has
             // `additional` bytes after the last one; so nothing else points there, and `data` may, as it was made for
             // the whole block. `&mut self` proves that nothing borrows from the array.
@@ -135,7 +134,7 @@ impl<T: Element> Array<T> {
         if additional == 0 {
             return Ok(&mut []);
         }
-        fence(Ordering::Acquire); // as in `mutable_data`: this is the only owner
+        self.follow_other_owners(); // as in `mutable_data`: this is the only owner
         // SAFETY: after `reserve` this array is mutable, the only owner of a block of the library's, and that has bytes
         // for `additional` values after the last one; so nothing else points there, and `data` may, as it was made for
         // the whole block. `&mut self` proves that nothing borrows from the array.

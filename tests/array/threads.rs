@@ -7,7 +7,7 @@ use std::sync::Barrier;
 use std::thread;
 
 use numeric_table::{Array, Element};
-use test_support::{DropCount, SmallNumber, for_each_element};
+use test_support::{DropCount, SmallNumber, for_each_element, sized};
 
 use super::from_raw;
 
@@ -62,7 +62,7 @@ fn after_many_threads_have_shared_it_the_one_owner_left_can_write() {
             scope.spawn(move || {
                 start.wait();
                 let mut kept = Vec::new();
-                for round in 0..2000 {
+                for round in 0..sized(2000, 40) {
                     let first = (thread * 7 + round) % 90;
                     let slice = array.clone().slice(first..first + 10).unwrap();
                     assert_eq!(slice[9], first as i32 + 9);
@@ -99,7 +99,7 @@ fn threads_that_detach_at_the_same_time_each_get_their_own_values() {
 
 #[test]
 fn threads_that_race_to_drop_the_last_share_run_the_deleter_once() {
-    for _ in 0..300 {
+    for _ in 0..sized(300, 10) {
         let drops = DropCount::new();
         let array = from_raw(vec![1_u8, 2, 3], &drops);
         let start = Barrier::new(4);
@@ -120,7 +120,7 @@ fn threads_that_race_to_drop_the_last_share_run_the_deleter_once() {
 #[test]
 fn what_one_thread_wrote_the_next_only_owner_reads() {
     let mut array = Array::<u64>::zeros(1000).unwrap();
-    for round in 1..=50 {
+    for round in 1..=sized(50, 5) as u64 {
         let share = array.clone();
         let reader = thread::spawn(move || share.iter().sum::<u64>());
         assert_eq!(reader.join().unwrap(), 1000 * (round - 1));

@@ -87,10 +87,11 @@ mod parallel {
     use super::*;
     use rayon::ThreadPoolBuilder;
     use rayon::iter::{IndexedParallelIterator, ParallelIterator};
+    use test_support::sized;
 
-    const ROWS: usize = 1003;
+    const ROWS: usize = sized(1003, 53);
 
-    /// 1003 rows of 3 columns; the value at a position is `(31 * row + 7 * column) % 101`.
+    /// Rows of 3 columns; the value at a position is `(31 * row + 7 * column) % 101`.
     fn table(layout: DataLayout) -> HomogenNumericTable<i32> {
         let array = Array::from_fn(3 * ROWS, |i| match layout {
             RowMajor => value(i / 3, i % 3),

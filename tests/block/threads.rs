@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use numeric_table::prelude::*;
+use test_support::sized;
 use test_support::tables::*;
 
 use DataLayout::RowMajor;
@@ -59,7 +60,7 @@ fn many_threads_read_while_others_hold_blocks() {
                 let table = &table;
                 scope.spawn(move || {
                     let (mut same, mut other) = (BlockDescriptor::<i16>::new(), BlockDescriptor::<f32>::new());
-                    for step in 0..200 {
+                    for step in 0..sized(200, 4) {
                         let first = (reader * 5 + step) % 38;
                         let rows = first..first + 2;
                         assert_eq!(table.read_rows(rows.clone(), &mut same).unwrap(), numbers::<i16>(3, rows.clone()));
@@ -81,7 +82,7 @@ fn readers_on_other_threads_keep_what_they_read_while_the_table_is_written() {
     }
     thread::scope(|scope| {
         for block in &blocks {
-            scope.spawn(move || assert!((0..1000).all(|_| block.as_slice() == numbers::<i16>(3, 0..10))));
+            scope.spawn(move || assert!((0..sized(1000, 10)).all(|_| block.as_slice() == numbers::<i16>(3, 0..10))));
         }
         for value in 0..100_i16 {
             table.fill(value).unwrap();
@@ -93,7 +94,7 @@ fn readers_on_other_threads_keep_what_they_read_while_the_table_is_written() {
 /// Many tables wait for one block; whoever looks first collects the memory, and each gets its share.
 #[test]
 fn threads_that_wait_for_a_block_all_get_what_comes_back() {
-    for _ in 0..50 {
+    for _ in 0..sized(50, 3) {
         let mut table = numbered::<i32>(2, 2, RowMajor);
         let mut block = BlockDescriptor::<i32>::new();
         table.get_block_of_rows(0, 2, ReadWrite, &mut block).unwrap();

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use numeric_table::prelude::*;
 use test_support::{CountingOwner, DropCount};
 
-const REPEATS: usize = 10_000;
+const REPEATS: usize = test_support::sized(10_000, 4);
 
 const VALUES: [f32; 6] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
 
