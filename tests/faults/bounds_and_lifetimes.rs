@@ -58,7 +58,9 @@ fn resize_keeps_values_and_changes_nothing_if_it_fails() {
     assert_eq!(values_of(&table), [7, 7, 7, 7, 0, 0]);
     let before = state_of(&table);
     assert!(table.resize(usize::MAX).is_err());
-    assert!(table.resize(isize::MAX as usize / 8).is_err());
+    if usize::BITS > 32 {
+        assert!(table.resize(isize::MAX as usize / 8).is_err()); // 2 GiB with 32 bits, which there may be
+    }
     assert_eq!(state_of(&table), before);
 }
 

@@ -284,8 +284,8 @@ fn hostile_numbers_are_errors_that_change_nothing() {
         validity.write_flags(huge, &mut [true; 9]);
     }
     for length in [usize::MAX, usize::MAX - 7, usize::MAX / 2] {
-        if cfg!(miri) {
-            break; // Miri ends at an allocation that is refused
+        if cfg!(miri) || usize::BITS == 32 {
+            break; // Miri ends at an allocation that is refused; with 32 bits, one bit for each row is half a gigabyte
         }
         assert!(Validity::all_present(length).is_err() && Validity::all_missing(length).is_err());
         assert!(Validity::from_fn(length, |_| unreachable!("there is no memory")).is_err());
