@@ -182,7 +182,9 @@ mod arrays {
         let table = BorrowedTable::try_from(one.broadcast((rows, 2)).unwrap()).unwrap();
         assert_eq!((table.shape(), table.value::<u8>(rows - 1, 1).unwrap()), (shape(rows, 2), 7));
         assert_error!(table.rows::<f64>(..), ErrorKind::SizeOverflow { .. });
-        assert!(table.rows::<u8>(..).is_err());
+        if usize::BITS > 32 {
+            assert!(table.rows::<u8>(..).is_err()); // 2 GiB with 32 bits, which there may be
+        }
     }
 
     #[test]
