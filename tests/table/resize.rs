@@ -198,7 +198,9 @@ fn a_resize_that_fails_leaves_the_table_as_it_was() {
         {
             let before = state_of(&table);
             assert_error!(table.resize(usize::MAX), ErrorKind::SizeOverflow { .. });
-            assert_error!(table.resize(isize::MAX as usize / 16), ErrorKind::OutOfMemory);
+            if usize::BITS > 32 {
+                assert_error!(table.resize(isize::MAX as usize / 16), ErrorKind::OutOfMemory); // or 2 GiB, which there may be
+            }
             assert_eq!(state_of(&table), before);
         }
     }
@@ -208,7 +210,9 @@ fn a_resize_that_fails_leaves_the_table_as_it_was() {
 fn a_resize_that_fails_leaves_an_unallocated_table_as_it_was() {
     let mut table = HomogenNumericTable::<f64>::new(shape(3, 2), DoNotAllocate).unwrap();
     assert_error!(table.resize(usize::MAX), ErrorKind::SizeOverflow { .. });
-    assert_error!(table.resize(isize::MAX as usize / 16), ErrorKind::OutOfMemory);
+    if usize::BITS > 32 {
+        assert_error!(table.resize(isize::MAX as usize / 16), ErrorKind::OutOfMemory); // or 2 GiB, which there may be
+    }
     assert_eq!((table.shape(), table.data_memory_status()), (shape(3, 2), NotAllocated));
 }
 
