@@ -142,8 +142,9 @@ fn of_writers_in_two_threads_at_most_one_has_the_table_and_all_of_it() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         let outcomes = std::thread::scope(|scope| {
-            let jobs = [1.0, 2.0].map(|value| {
-                let writer = create(folder, fast());
+            // Both before either ends: a folder that has its table is refused.
+            let writers = [1.0, 2.0].map(|value| (create(folder, fast()), value));
+            let jobs = writers.map(|(writer, value)| {
                 scope.spawn(move || {
                     (0..FILES).try_for_each(|index| put(&writer, index, value))?;
                     writer.finish().map(|_| value)
