@@ -2,8 +2,21 @@
 
 use std::fmt;
 use std::io;
+use std::path::Path;
+use std::sync::OnceLock;
 
 use numeric_table::{Error, ErrorKind};
+
+/// Standard input, in errors.
+pub(crate) const STDIN: &str = "<stdin>";
+
+/// The file that standard input was copied to.
+static COPY: OnceLock<String> = OnceLock::new();
+
+/// Says which file is a copy of standard input: errors name standard input instead.
+pub(crate) fn stdin_is_copied_to(path: &Path) {
+    let _ = COPY.set(path.display().to_string()); // it is read once
+}
 
 /// Why a command did not succeed.
 #[derive(Debug)]
@@ -92,7 +105,10 @@ impl fmt::Display for Failure {
 
 /// Returns the message of an error, with the options of this program in place of the calls of the library.
 fn message(error: &Error) -> String {
-    let text = error.to_string();
+    let mut text = error.to_string();
+    if let Some(rest) = COPY.get().and_then(|copy| text.strip_prefix(copy.as_str())) {
+        text = format!("{STDIN}{rest}");
+    }
     let hints: Vec<String> = error.hints().iter().map(ToString::to_string).collect();
     let Some(text) = text.strip_suffix(&format!(": {}", hints.join(", "))).filter(|_| !hints.is_empty()) else {
         return text;

@@ -22,15 +22,12 @@ use numeric_table_arrow::ipc::IpcSource;
 use numeric_table_arrow::parquet::ParquetSource;
 
 use crate::args::{CsvArgs, InputArgs};
-use crate::failure::{Failure, Outcome, other};
+use crate::failure::{self, Failure, Outcome, other};
 use crate::format::Format;
 use crate::interrupt;
 
 /// Bytes of values, or of text, in a block of rows.
 const BLOCK: usize = 16 << 20;
-
-/// Standard input, in errors.
-const STDIN: &str = "<stdin>";
 
 /// Rows that are in memory.
 pub(crate) type Block = Box<dyn NumericTable>;
@@ -73,8 +70,7 @@ impl Input {
             Some(format) => format,
             None => Format::of_file(&path).map_err(|error| Error::io(&path, error))?,
         };
-        let body = body(&path, format, csv, array);
-        let body = body.map_err(|failure| if name == "-" { from_stdin(failure) } else { failure })?;
+        let body = body(&path, format, csv, array)?;
         Ok(Self { name, path, format, body, _copy: copy })
     }
 
@@ -110,20 +106,14 @@ impl Input {
 
     /// Returns the columns, with their names and types. Reads a CSV file to its end.
     pub(crate) fn dictionary(&self) -> Result<DataDictionary> {
-        let dictionary = match &self.body {
-            Body::Table(reader) => Ok(reader.dictionary().clone()),
-            Body::Shards(shards) => Ok(shards.dictionary().clone()),
-            Body::Loaded(table) => Ok(table.dictionary().clone()),
-            Body::Parquet(source) => source.dictionary(),
-            Body::Arrow(source) => source.dictionary(),
-            Body::Csv(source) => csv_dictionary(source),
-        };
-        dictionary.map_err(|error| self.named(error))
-    }
-
-    /// Names standard input in an error, instead of its copy.
-    fn named(&self, error: Error) -> Error {
-        if self.name == "-" { error.in_file(STDIN) } else { error }
+        Ok(match &self.body {
+            Body::Table(reader) => reader.dictionary().clone(),
+            Body::Shards(shards) => shards.dictionary().clone(),
+            Body::Loaded(table) => table.dictionary().clone(),
+            Body::Parquet(source) => source.dictionary()?,
+            Body::Arrow(source) => source.dictionary()?,
+            Body::Csv(source) => csv_dictionary(source)?,
+        })
     }
 
     /// Returns the number of rows, if it is known without reading all of the file.
@@ -166,7 +156,7 @@ impl Input {
             if has_failed {
                 return None;
             }
-            let block = interrupt::check().and(block).map_err(|error| self.named(error));
+            let block = interrupt::check().and(block);
             has_failed = block.is_err();
             Some(block)
         })))
@@ -285,13 +275,16 @@ fn body(path: &Path, format: Format, csv: &CsvArgs, array: Option<&str>) -> Outc
 /// Loads the only array of a file, the one that was asked for, or a sparse matrix.
 fn npz(path: &Path, array: Option<&str>) -> Outcome<Block> {
     let mut reader = NpzReader::open(path)?;
-    let names: Vec<String> = reader.names().map(str::to_owned).collect();
+    let all: Vec<String> = reader.names().map(str::to_owned).collect();
+    let is_mask =
+        |name: &&String| name.strip_suffix(".mask").is_some_and(|masked| all.iter().any(|name| name == masked));
+    let names: Vec<&String> = all.iter().filter(|name| !is_mask(name)).collect();
     if let Some(array) = array {
         return Ok(reader.load_any(array)?);
     }
     match &names[..] {
-        [name] => Ok(reader.load_any(name)?),
-        _ if names.iter().any(|name| name == "indptr") => Ok(Box::new(CsrNumericTable::load_npz(path)?)),
+        [name] if names.len() == all.len() => Ok(reader.load_any(name)?),
+        _ if names.iter().any(|name| *name == "indptr") => Ok(Box::new(CsrNumericTable::load_npz(path)?)),
         _ => {
             let mut shapes = Vec::new();
             for name in &names {
@@ -304,7 +297,7 @@ fn npz(path: &Path, array: Option<&str>) -> Outcome<Block> {
             Err(Failure::usage(format!(
                 "{file}: there are {} arrays: choose one by --array: {}",
                 names.len(),
-                names.join(", ")
+                names.into_iter().map(String::as_str).collect::<Vec<_>>().join(", ")
             )))
         }
     }
@@ -358,6 +351,7 @@ fn csv_dictionary(source: &CsvSource) -> Result<DataDictionary> {
 /// Copies standard input to a temporary file, because most formats are not read from front to back.
 fn spool() -> Outcome<(PathBuf, Option<tempfile::NamedTempFile>)> {
     let mut copy = tempfile::NamedTempFile::new()?;
+    failure::stdin_is_copied_to(copy.path());
     let (mut stdin, mut buffer) = (io::stdin().lock(), vec![0; 256 << 10]);
     loop {
         if interrupt::is_set() {
@@ -367,16 +361,8 @@ fn spool() -> Outcome<(PathBuf, Option<tempfile::NamedTempFile>)> {
             Ok(0) => break,
             Ok(length) => io::Write::write_all(&mut copy, &buffer[..length])?,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(Error::io(STDIN, error).into()),
+            Err(error) => return Err(Error::io(failure::STDIN, error).into()),
         }
     }
     Ok((copy.path().to_owned(), Some(copy)))
-}
-
-/// Names standard input instead of its copy.
-fn from_stdin(failure: Failure) -> Failure {
-    match failure {
-        Failure::Data(error) => Failure::Data(error.in_file(STDIN)),
-        other => other,
-    }
 }
