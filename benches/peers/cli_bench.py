@@ -73,7 +73,7 @@ def make(path, rows):
     seed = pl.select(pl.int_range(rows, dtype=pl.UInt64).alias("i")).get_column("i")
     columns = {}
     for column in range(10):
-        random = (seed.hash(seed=column + 1) >> 11).cast(pl.Float64) / 2**53
+        random = (seed.hash(seed=column + 1) // 2**11).cast(pl.Float64) / 2**53
         kind = column % 3
         if kind == 0:
             columns[f"c{column}"] = (random * 100_000).cast(pl.Int64)
