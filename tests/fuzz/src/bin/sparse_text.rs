@@ -33,7 +33,7 @@ fn pick<T: Copy>(all: &[T], number: u8) -> T {
 
 impl Choice {
     fn is_svmlight(&self) -> bool {
-        self.0[0] % 2 == 0
+        self.0[0].is_multiple_of(2)
     }
 
     fn element_type(&self) -> ElementType {
