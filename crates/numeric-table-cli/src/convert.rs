@@ -22,7 +22,7 @@ pub(crate) fn run(args: &ConvertArgs, json: bool, quiet: bool) -> Outcome {
     if args.keep_types && element.is_some() {
         return Err(Failure::usage("--keep-types and --type exclude each other"));
     }
-    let input = Input::open(&args.input)?;
+    let input = Input::open_all(&args.input)?;
     let all = input.dictionary()?;
     let chooser = Chooser::new(&args.choice, &all)?;
     if chooser.is_all()

@@ -25,6 +25,7 @@ use crate::args::{CsvArgs, InputArgs};
 use crate::failure::{self, Failure, Outcome, other};
 use crate::format::Format;
 use crate::interrupt;
+use crate::memory;
 
 /// Bytes of values, or of text, in a block of rows.
 const BLOCK: usize = 16 << 20;
@@ -72,6 +73,18 @@ impl Input {
         };
         let body = body(&path, format, csv, array)?;
         Ok(Self { name, path, format, body, _copy: copy })
+    }
+
+    /// Opens an input all of whose rows are needed. A CSV file that fits into memory with much room left is loaded: that
+    /// reads it once, and not twice.
+    pub(crate) fn open_all(args: &InputArgs) -> Outcome<Self> {
+        let input = Self::open(args)?;
+        let Body::Csv(source) = &input.body else { return Ok(input) };
+        if input.bytes() > memory::largest_file() {
+            return Ok(input);
+        }
+        let table = source.load_typed()?;
+        Ok(Self { body: Body::Loaded(Box::new(table)), ..input })
     }
 
     /// Opens the beginning of a large CSV file, if it surely has this number of rows: the first rows of such a file are

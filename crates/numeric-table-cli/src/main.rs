@@ -27,6 +27,7 @@ mod format;
 mod info;
 mod input;
 mod interrupt;
+mod memory;
 mod moment;
 mod output;
 mod print;

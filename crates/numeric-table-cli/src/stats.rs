@@ -108,7 +108,7 @@ fn reduce<P: Partial>(
 }
 
 pub(crate) fn run(args: &StatsArgs, json: bool, quiet: bool) -> Outcome {
-    let input = Input::open(&args.input)?;
+    let input = Input::open_all(&args.input)?;
     let all = input.dictionary()?;
     if let Some(group) = &args.by {
         return by_group(args, group, &input, &all, json, quiet);
@@ -374,7 +374,7 @@ fn category_count(
 
 /// Correlations, or covariances, of all pairs of columns of numbers.
 pub(crate) fn corr(args: &CorrArgs, json: bool, quiet: bool) -> Outcome {
-    let input = Input::open(&args.input)?;
+    let input = Input::open_all(&args.input)?;
     let all = input.dictionary()?;
     let chooser = Chooser::new(&args.choice, &all)?;
     let dictionary = chooser.dictionary(&all);
