@@ -399,6 +399,16 @@ def test_dates_compare_with_texts_and_dates():
     assert repr(times).startswith("array(['2024") and nt.Table({"d": table["d"]})["d"][0] == table["d"][0]
 
 
+def test_missing_words_equal_nothing():
+    words = nt.Table({"w": ["x", None, "a"]})["w"]
+    assert (words == None).tolist() == [False, False, False]  # noqa: E711
+    assert (words != None).tolist() == [True, True, True]  # noqa: E711
+    assert (words == ["x", None, "q"]).tolist() == [True, False, False]
+    assert (words != "x").tolist() == [False, True, True]
+    days = nt.Table({"d": np.array(["2024-01-02", "NaT"], "M8[D]")})["d"]
+    assert (days == float("nan")).tolist() == [False, False]
+
+
 def test_missing_words_are_in_no_order():
     words = nt.Table({"k": ["b", None, "a"]})["k"]
     assert (words > "a").tolist() == [True, False, False] and ("b" >= words).tolist() == [True, False, True]

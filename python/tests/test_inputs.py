@@ -201,3 +201,8 @@ def test_words_are_parsed_if_a_type_is_asked_for():
         nt.Table({"a": [1]}, dtype={"a": "f4"})
     pd = pytest.importorskip("pandas")
     assert nt.Table(pd.Series(pd.Categorical(["2", None, "1"])), dtype="f4")[:, 0].tolist()[::2] == [2, 1]
+    exact = nt.Table({"a": ["7", "9007199254740993"]}, dtype="int64")
+    assert exact.rows().tolist() == [[7], [9007199254740993]]
+    with pytest.raises(nt.TableError, match="column 'a', row 1: '9007199254740993' has more digits than float64"):
+        nt.Table({"a": ["0.1", "9007199254740993"]}, dtype="int64")
+

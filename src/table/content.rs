@@ -274,7 +274,7 @@ pub(crate) fn stored_kind(name: &str) -> Option<&'static str> {
 
 /// Returns the error for content that is not valid for a kind of table.
 pub(super) fn refusal(kind: TableKind, reason: impl std::fmt::Display) -> Error {
-    Error::format(0, format!("this is not a {kind} table: {reason}"))
+    Error::format(0, format!("this is not a valid {kind} table: {reason}"))
 }
 
 /// Converts the error of a kind that refuses the content into a format error.

@@ -27,6 +27,18 @@ pub(crate) enum Format {
     Mtx,
 }
 
+/// Returns what follows the last point of a name, in small letters, without the end of a compressed file.
+fn end_of_name(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?.to_lowercase();
+    let name = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
+    Some(name.rsplit_once('.')?.1.to_owned())
+}
+
+/// Returns whether the name is that of a text whose fields are divided by tabs.
+pub(crate) fn has_tabs(path: &Path) -> bool {
+    end_of_name(path).is_some_and(|end| end == "tsv" || end == "tab")
+}
+
 impl Format {
     /// Returns its name on the command line.
     pub(crate) fn name(self) -> &'static str {
@@ -45,9 +57,7 @@ impl Format {
 
     /// Returns the format that the end of a name stands for.
     pub(crate) fn of_name(path: &Path) -> Option<Self> {
-        let name = path.file_name()?.to_str()?.to_lowercase();
-        let name = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
-        Some(match name.rsplit_once('.')?.1 {
+        Some(match &end_of_name(path)?[..] {
             "ntb" => Self::Ntb,
             "ntm" => Self::Shards,
             "csv" | "tsv" | "tab" | "txt" => Self::Csv,

@@ -23,7 +23,7 @@ use numeric_table_arrow::parquet::ParquetSource;
 
 use crate::args::{CsvArgs, InputArgs};
 use crate::failure::{self, Failure, Outcome, other};
-use crate::format::Format;
+use crate::format::{Format, has_tabs};
 use crate::interrupt;
 use crate::memory;
 
@@ -318,8 +318,7 @@ fn npz(path: &Path, array: Option<&str>) -> Outcome<Block> {
 
 fn csv_options(path: &Path, args: &CsvArgs) -> Outcome<CsvOptions> {
     let mut options = CsvOptions::new().missing(CsvMissing::Keep);
-    let is_tsv = path.to_str().is_some_and(|name| name.contains(".tsv") || name.ends_with(".tab"));
-    let delimiter = args.delimiter.as_deref().or(is_tsv.then_some("\\t"));
+    let delimiter = args.delimiter.as_deref().or(has_tabs(path).then_some("\\t"));
     if let Some(text) = delimiter {
         let byte = match text.as_bytes() {
             b"\\t" | b"tab" => b'\t',

@@ -23,7 +23,7 @@ use numeric_table_arrow::parquet::{ParquetCompression, ParquetWriteOptions, save
 use crate::cells::is_words;
 use crate::element::common;
 use crate::failure::{Failure, Outcome, other};
-use crate::format::Format;
+use crate::format::{Format, has_tabs};
 use crate::input::{Block, Blocks};
 
 /// Room in table files for labels that are known at the end only.
@@ -463,7 +463,7 @@ fn write_csv(
 }
 
 fn write_text(blocks: Blocks<'_>, dictionary: &DataDictionary, mut out: impl Write, name: &str) -> Result<usize> {
-    let delimiter = if name.contains(".tsv") || name.ends_with(".tab") { b'\t' } else { b',' };
+    let delimiter = if has_tabs(Path::new(name)) { b'\t' } else { b',' };
     let options = |has_header| CsvWriteOptions::new().delimiter(delimiter).header(has_header);
     let (mut rows, mut is_first) = (0, true);
     for block in blocks {

@@ -1,5 +1,6 @@
 //! `head`, `tail`, `sample` and `rows`.
 
+use std::collections::HashSet;
 use std::collections::VecDeque;
 use std::io::Write;
 use std::ops::Range;
@@ -21,16 +22,28 @@ const MOST: usize = 10_000;
 struct Rows {
     json: bool,
     names: Vec<String>,
+    /// Names that differ: those of JSON.
+    keys: Vec<String>,
     grid: Grid,
     count: usize,
     has_printed: bool,
+}
+
+/// Returns the names, and after one that is repeated, the number of its column.
+fn distinct(names: &[String]) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let is_new: Vec<bool> = names.iter().map(|name| seen.insert(name)).collect();
+    let keys = names.iter().zip(is_new).enumerate();
+    keys.map(|(column, (name, is_new))| if is_new { name.clone() } else { format!("{name} (column {column})") })
+        .collect()
 }
 
 impl Rows {
     fn new(json: bool, dictionary: &DataDictionary) -> Self {
         let names = names_of(dictionary);
         let grid = Self::grid(&names, dictionary);
-        Self { json, names, grid, count: 0, has_printed: false }
+        let keys = distinct(&names);
+        Self { json, names, keys, grid, count: 0, has_printed: false }
     }
 
     fn grid(names: &[String], dictionary: &DataDictionary) -> Grid {
@@ -45,8 +58,7 @@ impl Rows {
         for (cells, number) in cells_of(block)?.into_iter().zip(numbers) {
             match &mut out {
                 Some(out) => {
-                    let row: Map<String, Value> =
-                        self.names.iter().cloned().zip(cells.iter().map(Cell::json)).collect();
+                    let row: Map<String, Value> = self.keys.iter().cloned().zip(cells.iter().map(Cell::json)).collect();
                     serde_json::to_writer(&mut *out, &row).map_err(std::io::Error::from)?;
                     writeln!(out)?;
                 }

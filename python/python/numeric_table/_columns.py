@@ -127,6 +127,12 @@ def parsed(table: Any) -> list[Column]:
                 text = "is not a number, which dtype= asks for; without it, the column has words"
                 raise TableError(f"column {name or place!r}, row {row}: {words[code]!r} {text}")
             numbers[code] = number
+        has_decimals = any(isinstance(number, float) for number in numbers)
+        for code, number in enumerate(numbers):
+            if has_decimals and isinstance(number, int) and _float(number) != number:
+                row = int(np.flatnonzero(codes == code)[0])
+                text = f"has more digits than float64, which other rows need; write {number}.0 to round it"
+                raise TableError(f"column {name or place!r}, row {row}: {words[code]!r} {text}")
         mask = None if is_word.all() else ~is_word
         columns.append((name, _array_of_numbers(numbers)[codes], mask, None, False, None))
     return columns

@@ -24,6 +24,8 @@ class Shown(np.ndarray[Any, Any]):
     time compare with texts in ISO 8601, dates and times. Results are plain arrays."""
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: Any, *inputs: Any, **options: Any) -> Any:
+        if any(_is_guest(value) for value in inputs):
+            return NotImplemented  # a series of pandas knows what to do
         values = [_plain(value) for value in inputs]
         if "out" in options:
             options["out"] = tuple(_plain(value) for value in options["out"])
@@ -38,6 +40,10 @@ class Shown(np.ndarray[Any, Any]):
         return np.asarray(self).__reduce_ex__(protocol)
 
 
+def _is_guest(value: Any) -> bool:
+    return hasattr(type(value), "__array_ufunc__") and not isinstance(value, (np.ndarray, np.generic))
+
+
 def _plain(value: Any) -> Any:
     return np.asarray(value) if isinstance(value, Shown) else value
 
@@ -46,12 +52,12 @@ def _compared(ufunc: Any, one: Any, other: Any, options: Any) -> Any:
     kinds = [value.dtype.kind if isinstance(value, (np.ndarray, np.generic)) else None for value in (one, other)]
     if "M" in kinds:
         return _compared_times(ufunc, points(one), points(other), options)
-    if "O" in kinds and ufunc in _ORDERS and not options:
+    if "O" in kinds and not options:
         one, other = np.broadcast_arrays(np.asarray(one, dtype=object), np.asarray(other, dtype=object))
         gap: Any = None
         present = np.not_equal(one, gap) & np.not_equal(other, gap)
         if not present.all():
-            found = np.zeros(present.shape, dtype=bool)
+            found = np.full(present.shape, ufunc is np.not_equal)
             found[present] = ufunc(one[present], other[present])
             return found
     return ufunc(one, other, **options)
@@ -115,7 +121,7 @@ def point(value: Any) -> np.datetime64:
     """Returns the point in time of a text, a date or a time."""
     if isinstance(value, np.datetime64):
         return value
-    if value is None:
+    if value is None or (isinstance(value, float) and value != value):
         return np.datetime64("NaT")
     if isinstance(value, str):
         if _ZONE.search(value):

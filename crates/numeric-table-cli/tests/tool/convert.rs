@@ -20,6 +20,8 @@ fn every_format_is_written_and_read_back() {
         };
         assert_eq!(sum(name), sum("iris.csv"), "{name}");
     }
+    room.ok("convert e.tsv e.tsv.back.csv");
+    assert_eq!(room.read("e.tsv.back.csv"), plain.as_bytes(), "the last end of a name counts");
     room.ok("convert --label species iris.csv k.svm");
     room.ok("convert k.svm l.mtx");
     room.ok("convert l.mtx m.npz");

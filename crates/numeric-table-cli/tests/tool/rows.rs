@@ -19,6 +19,13 @@ fn all_formats_hold_the_same_rows() {
 }
 
 #[test]
+fn json_keeps_columns_whose_names_are_repeated() {
+    let room = Room::new();
+    room.write("t.csv", "a,a,b\n1,2,3\n");
+    assert_eq!(room.ok("head --json t.csv"), "{\"a\":1,\"a (column 1)\":2,\"b\":3}\n");
+}
+
+#[test]
 fn rows_that_are_not_there_are_said_so() {
     let room = Room::new();
     room.ok("convert iris.csv a.ntb");
