@@ -407,6 +407,10 @@ def test_missing_words_equal_nothing():
     assert (words != "x").tolist() == [False, True, True]
     days = nt.Table({"d": np.array(["2024-01-02", "NaT"], "M8[D]")})["d"]
     assert (days == float("nan")).tolist() == [False, False]
+    assert np.nanmax(days) == np.datetime64("2024-01-02")
+    assert type(np.concatenate([days, days])) is np.ndarray and len(np.unique(days)) == 2
+    filled = np.where(np.isnat(days), np.datetime64("1970-01-01"), days)
+    assert filled.astype(str).tolist() == ["2024-01-02", "1970-01-01"]
 
 
 def test_missing_words_are_in_no_order():

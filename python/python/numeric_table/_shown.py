@@ -33,6 +33,10 @@ class Shown(np.ndarray[Any, Any]):
             return _compared(ufunc, values[0], values[1], options)
         return getattr(ufunc, method)(*values, **options)
 
+    def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
+        # Some functions of NumPy, such as nanmax, take other ways for arrays of another type.
+        return function(*_all_plain(inputs), **_all_plain(options))
+
     def __repr__(self) -> str:
         return repr(np.asarray(self))
 
@@ -46,6 +50,14 @@ def _is_guest(value: Any) -> bool:
 
 def _plain(value: Any) -> Any:
     return np.asarray(value) if isinstance(value, Shown) else value
+
+
+def _all_plain(values: Any) -> Any:
+    if isinstance(values, (list, tuple)):
+        return type(values)(_all_plain(value) for value in values)
+    if isinstance(values, dict):
+        return {key: _all_plain(value) for key, value in values.items()}
+    return _plain(values)
 
 
 def _compared(ufunc: Any, one: Any, other: Any, options: Any) -> Any:
