@@ -3,8 +3,9 @@
 //!
 //! `build.rs` copies the source of the library's modules into this crate, and replaces the locks, atomics and threads of
 //! the standard library by those of shuttle. This file has stand-ins for what the modules use: a pool that starts a
-//! thread for each task, an error type, and a device that only counts what it is told. shuttle runs every thread on one processor and chooses who goes on at each lock and atomic, so that all
-//! orders are sequentially consistent: weaker orders of memory are for Miri and ThreadSanitizer.
+//! thread for each task, an error type, and a device that only counts what it is told.
+//! shuttle lets one thread run at a time, and chooses the next one at each lock and atomic. So it tries sequentially
+//! consistent orders only: weaker orders of memory are for Miri and ThreadSanitizer.
 //!
 //! `NUMERIC_TABLE_SCHEDULES` sets the number of random schedules for each test, 300 by default.
 

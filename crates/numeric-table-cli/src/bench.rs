@@ -46,16 +46,8 @@ pub(crate) fn run(args: &BenchArgs, json: bool) -> Outcome {
         ("convert to Parquet", Format::Parquet, "table.parquet"),
         ("convert to CSV", Format::Csv, "table.csv"),
     ] {
-        let output = Output {
-            path: folder.path().join(name),
-            format,
-            element: None,
-            keeps_types: false,
-            policy: ConversionPolicy::Checked,
-            label: None,
-            rows_per_shard: None,
-            compression: None,
-        };
+        let path = folder.path().join(name);
+        let output = Output { policy: ConversionPolicy::Checked, ..Output::new(path, format) };
         let seconds = time(args.repeat, || output.write(input.blocks()?, &dictionary).map(drop))?;
         jobs.push((what, seconds, bytes));
     }

@@ -158,11 +158,11 @@ fn compare(
     let (rows, columns) = (left.shape().rows, left.shape().columns);
     let mut places = Vec::new();
     for column in 0..columns {
+        let cells =
+            |table: &dyn NumericTable| -> Outcome<Vec<Vec<Cell>>> { Ok(cells_of(&table.select_columns(column)?)?) };
         let text = |table: &dyn NumericTable| table.dictionary().feature(column).is_ok_and(is_text);
         if text(left) || text(right) {
             // Words are compared by their labels: their numbers may differ.
-            let cells =
-                |table: &dyn NumericTable| -> Outcome<Vec<Vec<Cell>>> { Ok(cells_of(&table.select_columns(column)?)?) };
             let pairs = cells(left)?.into_iter().zip(cells(right)?);
             places.extend(pairs.enumerate().filter(|(_, (here, there))| here != there).map(|(row, _)| (row, column)));
             continue;
@@ -171,8 +171,6 @@ fn compare(
         let is_exact = args.tolerance == 0.0 && args.relative == 0.0;
         let wide = |element: numeric_table::ElementType| !element.is_float() && element.size_in_bytes() == 8;
         if is_exact && (wide(types.0) || wide(types.1)) {
-            let cells =
-                |table: &dyn NumericTable| -> Outcome<Vec<Vec<Cell>>> { Ok(cells_of(&table.select_columns(column)?)?) };
             let same = |here: &Cell, there: &Cell| match (here, there) {
                 (Cell::Number(here), Cell::Number(there)) => {
                     here == there

@@ -17,17 +17,7 @@ const MOST: usize = 1000;
 pub(crate) fn run(args: &InfoArgs, json: bool) -> Outcome {
     let input = Input::open(&args.input)?;
     let dictionary = input.dictionary()?;
-    let rows = match (&input.body, input.known_rows()) {
-        (_, Some(rows)) => rows,
-        (Body::Csv(source), None) => source.describe()?.rows,
-        _ => {
-            let mut rows = 0;
-            for block in input.blocks()? {
-                rows += block?.shape().rows;
-            }
-            rows
-        }
-    };
+    let rows = input.row_count()?;
     let row_bytes: usize = dictionary.iter().map(|feature| feature.element_type.size_in_bytes()).sum();
     let kind = kind(&input);
     let memory = match &input.body {

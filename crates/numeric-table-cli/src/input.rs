@@ -140,6 +140,15 @@ impl Input {
         }
     }
 
+    /// Returns the number of rows, reading all of the file if that is needed.
+    pub(crate) fn row_count(&self) -> Result<usize> {
+        match (&self.body, self.known_rows()) {
+            (_, Some(rows)) => Ok(rows),
+            (Body::Csv(source), None) => Ok(source.describe()?.rows),
+            _ => self.blocks()?.map(|block| Ok(block?.shape().rows)).sum(),
+        }
+    }
+
     /// Returns the size of the file on the disk, or of all files of a folder.
     pub(crate) fn bytes(&self) -> u64 {
         match &self.body {

@@ -30,6 +30,7 @@ use crate::input::{Block, Blocks};
 const LABELS: u64 = 1 << 20;
 
 /// How to write.
+#[derive(Clone)]
 pub(crate) struct Output {
     pub(crate) path: PathBuf,
     pub(crate) format: Format,
@@ -120,6 +121,13 @@ impl Losses {
 }
 
 impl Output {
+    /// Returns the usual way to write a format: each value exactly.
+    pub(crate) fn new(path: PathBuf, format: Format) -> Self {
+        let policy = ConversionPolicy::Exact;
+        let (element, label, rows_per_shard, compression) = (None, None, None, None);
+        Self { path, format, element, keeps_types: false, policy, label, rows_per_shard, compression }
+    }
+
     /// Writes all blocks. `dictionary` describes the columns as far as it is known now; labels may still be added.
     pub(crate) fn write(&self, blocks: Blocks<'_>, dictionary: &DataDictionary) -> Outcome<Written> {
         if self.path.as_os_str() == "-" {
@@ -150,7 +158,7 @@ impl Output {
             Format::Parquet | Format::Arrow => self.write_arrow(blocks, dictionary)?,
             Format::Npy => match_element!(element, T => {
                 let mut written = Written { element: Some(element), ..Written::default() };
-                let blocks = self.converted::<T>(blocks, dictionary, &mut written);
+                let blocks = self.converted::<T>(blocks, &mut written);
                 let (table, _) = collect(Box::new(blocks), dictionary)?;
                 table.convert::<T>()?.save_npy(&self.path)?;
                 written
@@ -164,7 +172,7 @@ impl Output {
             Format::Mtx => {
                 let mut written = Written { element: Some(element), ..Written::default() };
                 match_element!(element, T => {
-                    let blocks = self.converted::<T>(blocks, dictionary, &mut written);
+                    let blocks = self.converted::<T>(blocks, &mut written);
                     let (table, _) = collect(Box::new(blocks), dictionary)?;
                     CsrNumericTable::from_dense::<T>(&*table)?.save_mtx(&self.path)?;
                 });
@@ -188,24 +196,19 @@ impl Output {
         }
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("output");
-        let written = Self { path: path.clone(), ..self.copy() }.write(blocks, dictionary)?;
+        let written = Self { path: path.clone(), ..self.clone() }.write(blocks, dictionary)?;
         io::copy(&mut std::fs::File::open(&path)?, &mut stdout)?;
         stdout.flush()?;
         Ok(written)
-    }
-
-    fn copy(&self) -> Self {
-        Self { path: self.path.clone(), ..*self }
     }
 
     /// Converts blocks to one type, and counts what is lost.
     fn converted<'b, T: Element>(
         &self,
         blocks: Blocks<'b>,
-        dictionary: &DataDictionary,
         written: &'b mut Written,
     ) -> impl Iterator<Item = Result<Block>> + use<'b, T> {
-        let (policy, _) = (self.policy, dictionary);
+        let policy = self.policy;
         blocks.map(move |block| {
             let block = block?;
             if policy != ConversionPolicy::Exact {
@@ -225,7 +228,7 @@ impl Output {
         if may_grow(dictionary) {
             writer.reserve_labels(LABELS)?;
         }
-        for block in self.converted::<T>(blocks, dictionary, &mut written) {
+        for block in self.converted::<T>(blocks, &mut written) {
             let block = block?;
             writer.append_table(&*block)?;
             last = block.dictionary().clone();
@@ -254,7 +257,7 @@ impl Output {
         let most = self.rows_per_shard(columns * size_of::<T>());
         let writer = ShardsWriter::<T>::create(&self.path, columns, dictionary_of_type)?;
         let (mut index, mut shard, mut left) = (0, None, most);
-        for block in self.converted::<T>(blocks, dictionary, &mut written) {
+        for block in self.converted::<T>(blocks, &mut written) {
             let block = block?;
             let mut start = 0;
             while start < block.shape().rows {
@@ -338,7 +341,7 @@ impl Output {
         let mut count = 0;
         let blocks: Blocks<'_> = match self.element {
             Some(element) => match_element!(element, T => {
-                Box::new(self.converted::<T>(blocks, dictionary, &mut written))
+                Box::new(self.converted::<T>(blocks, &mut written))
             }),
             None => blocks,
         };
@@ -377,7 +380,7 @@ impl Output {
             return Err(Failure::usage("svmlight has a label for each row: name its column by --label"));
         };
         let mut written = Written { element: Some(ElementType::F64), ..Written::default() };
-        let (table, _) = collect(Box::new(self.converted::<f64>(blocks, dictionary, &mut written)), dictionary)?;
+        let (table, _) = collect(Box::new(self.converted::<f64>(blocks, &mut written)), dictionary)?;
         let labels: Vec<f64> = table.column::<f64>(label, ..)?.to_vec();
         let features: Vec<usize> = (0..table.shape().columns).filter(|&column| column != label).collect();
         let features = CsrNumericTable::from_dense::<f64>(&table.select_columns(&features[..])?)?;

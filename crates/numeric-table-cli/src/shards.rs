@@ -4,7 +4,6 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::time::SystemTime;
 
-use numeric_table::ConversionPolicy;
 use numeric_table::files;
 use numeric_table::shards::Shards;
 use serde_json::json;
@@ -13,7 +12,7 @@ use crate::args::{CsvArgs, JoinArgs, RepairArgs, SplitArgs};
 use crate::convert;
 use crate::failure::{Failure, Outcome};
 use crate::format::Format;
-use crate::input::{Block, Blocks, Body, Input};
+use crate::input::{Block, Blocks, Input};
 use crate::output::{Output, may_grow};
 use crate::print::{self, Grid, grouped, size};
 use crate::progress::Progress;
@@ -21,36 +20,14 @@ use crate::progress::Progress;
 pub(crate) fn split(args: &SplitArgs, json: bool, quiet: bool) -> Outcome {
     let input = Input::open(&args.input)?;
     let dictionary = input.dictionary()?;
-    let rows = match (args.rows, args.parts, input.known_rows()) {
-        (Some(0), ..) | (_, Some(0), _) => return Err(Failure::usage("--rows and --parts need at least 1")),
-        (Some(rows), ..) => Some(rows),
-        (None, Some(parts), known) => {
-            let count = match (known, &input.body) {
-                (Some(count), _) => count,
-                (None, Body::Csv(source)) => source.describe()?.rows,
-                _ => {
-                    let mut count = 0;
-                    for block in input.blocks()? {
-                        count += block?.shape().rows;
-                    }
-                    count
-                }
-            };
-            Some(count.div_ceil(parts).max(1))
-        }
-        (None, None, _) => None,
+    let rows = match (args.rows, args.parts) {
+        (Some(0), _) | (_, Some(0)) => return Err(Failure::usage("--rows and --parts need at least 1")),
+        (Some(rows), _) => Some(rows),
+        (None, Some(parts)) => Some(input.row_count()?.div_ceil(parts).max(1)),
+        (None, None) => None,
     };
     let keeps_types = dictionary.uniform_type().is_none() || dictionary.has_nullable();
-    let output = Output {
-        path: args.output.clone(),
-        format: Format::Shards,
-        element: None,
-        keeps_types,
-        policy: ConversionPolicy::Exact,
-        label: None,
-        rows_per_shard: rows,
-        compression: None,
-    };
+    let output = Output { keeps_types, rows_per_shard: rows, ..Output::new(args.output.clone(), Format::Shards) };
     let progress = Progress::new("splitting", &input, quiet);
     let blocks = input.blocks()?.inspect(|block| {
         if let Ok(block) = block {
@@ -137,16 +114,11 @@ pub(crate) fn join(args: &JoinArgs, json: bool, quiet: bool) -> Outcome {
     }
     let element = if is_mixed && format != Format::Csv { Some(crate::element::common(&dictionary)) } else { None };
     let output = Output {
-        path: output_path.clone(),
-        format,
         element,
         keeps_types: element.is_none()
             && format == Format::Shards
             && (dictionary.uniform_type().is_none() || dictionary.has_nullable()),
-        policy: ConversionPolicy::Exact,
-        label: None,
-        rows_per_shard: None,
-        compression: None,
+        ..Output::new(output_path.clone(), format)
     };
     let progress = Progress::new("joining", &inputs[0], quiet);
     let mut failed = None;

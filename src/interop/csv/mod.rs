@@ -16,8 +16,8 @@
 //! * `whole`: integers; `evidence`: the element type that suits a column; `plan`, `sink`: from fields to columns of
 //!   several types, whose values are `cells` and whose missing values are `gaps`; `fast_path`: their fast path;
 //!   `collect`: words that are collected while rows are read;
-//! * `source`, `load`, `typed`, `blocks`, `column_blocks`: the public interface for reading; `summary`, `description`: the decisions for
-//!   each column;
+//! * `source`, `load`, `typed`, `blocks`, `column_blocks`: the public interface for reading; `summary`, `description`:
+//!   the decisions for each column;
 //! * `write`, `write_options`: writing; `form`: the spelling of fields. Numbers, their spellings, and times are in
 //!   [`crate::interop::text`].
 //!
