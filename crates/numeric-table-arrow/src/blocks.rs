@@ -60,7 +60,6 @@ impl Step {
 /// ```
 pub struct FileRowBlocks<'s, T> {
     rows: StepBlocks<'s>,
-    is_done: bool,
     values: PhantomData<fn() -> T>,
 }
 
@@ -89,7 +88,6 @@ pub struct FileRowBlocks<'s, T> {
 /// ```
 pub struct FileColumnBlocks<'s> {
     rows: StepBlocks<'s>,
-    is_done: bool,
 }
 
 /// Steps, divided into blocks.
@@ -100,6 +98,7 @@ struct StepBlocks<'s> {
     pending: VecDeque<Step>,
     pending_rows: usize,
     rows_per_block: usize,
+    is_done: bool,
 }
 
 impl<'s> StepBlocks<'s> {
@@ -117,7 +116,18 @@ impl<'s> StepBlocks<'s> {
         let plan = Plan::new(fields, options, "batch")?;
         // A file of a few bytes may have 2^62 rows without columns.
         let rows_per_block = if plan.column_count() == 0 { usize::MAX } else { rows_per_block };
-        Ok(Self { steps: Box::new(steps), plan, pending: VecDeque::new(), pending_rows: 0, rows_per_block })
+        let (steps, pending) = (Box::new(steps), VecDeque::new());
+        Ok(Self { steps, plan, pending, pending_rows: 0, rows_per_block, is_done: false })
+    }
+
+    /// Returns what `next` makes of the next block. An error ends the blocks.
+    fn advance<B>(&mut self, next: impl FnOnce(&mut Self) -> Result<Option<B>>) -> Option<Result<B>> {
+        if self.is_done {
+            return None;
+        }
+        let block = next(self).transpose();
+        self.is_done = !matches!(block, Some(Ok(_)));
+        block
     }
 
     /// Returns the steps of the next block, if there is one, and its number of rows.
@@ -160,27 +170,22 @@ impl<'s> FileColumnBlocks<'s> {
         options: &'s ArrowOptions,
         rows_per_block: usize,
     ) -> Result<Self> {
-        Ok(Self { rows: StepBlocks::new(fields, steps, options, rows_per_block)?, is_done: false })
+        Ok(Self { rows: StepBlocks::new(fields, steps, options, rows_per_block)? })
     }
+}
 
-    fn next_block(&mut self) -> Result<Option<SoaNumericTable>> {
-        let Some((block, _)) = self.rows.next_steps()? else { return Ok(None) };
-        let parts: Vec<_> = block.iter().map(Step::part).collect();
-        let path = block.first().and_then(|step| step.path.as_deref());
-        columns_of(&mut self.rows.plan, Parts::all(&parts)).map(Some).map_err(|error| in_file(error, path))
-    }
+fn next_columns(rows: &mut StepBlocks<'_>) -> Result<Option<SoaNumericTable>> {
+    let Some((block, _)) = rows.next_steps()? else { return Ok(None) };
+    let parts: Vec<_> = block.iter().map(Step::part).collect();
+    let path = block.first().and_then(|step| step.path.as_deref());
+    columns_of(&mut rows.plan, Parts::all(&parts)).map(Some).map_err(|error| in_file(error, path))
 }
 
 impl Iterator for FileColumnBlocks<'_> {
     type Item = Result<SoaNumericTable>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.is_done {
-            return None;
-        }
-        let block = self.next_block().transpose();
-        self.is_done = !matches!(block, Some(Ok(_)));
-        block
+        self.rows.advance(next_columns)
     }
 }
 
@@ -204,36 +209,34 @@ impl<'s, T: Element> FileRowBlocks<'s, T> {
         rows_per_block: usize,
     ) -> Result<Self> {
         let rows = StepBlocks::new(fields, steps, options, rows_per_block)?;
-        Ok(Self { rows, is_done: false, values: PhantomData })
+        Ok(Self { rows, values: PhantomData })
     }
+}
 
-    fn next_block(&mut self) -> Result<Option<HomogenNumericTable<T>>> {
-        let Some((block, rows)) = self.rows.next_steps()? else { return Ok(None) };
-        let plan = &mut self.rows.plan;
-        let columns = plan.column_count();
-        let shape = whole_shape([rows].into_iter(), columns, Some(T::TYPE))?;
-        let layout = plan.options.layout;
-        let mut table = HomogenNumericTable::<T>::new_with_layout(shape, AllocationFlag::DoAllocate, layout)?;
-        let mut values = if shape.is_empty() { &mut [][..] } else { table.as_mut_slice()? };
-        let mut lanes: Vec<&mut [T]> = Vec::new();
-        if layout == DataLayout::ColumnMajor && !shape.is_empty() {
-            lanes = std::mem::take(&mut values).chunks_exact_mut(rows).collect();
-        }
-        for step in &block {
-            let room = match layout {
-                DataLayout::RowMajor => Room::Rows(split_off(&mut values, step.rows * columns)),
-                DataLayout::ColumnMajor => {
-                    Room::Columns(lanes.iter_mut().map(|lane| split_off(lane, step.rows)).collect())
-                }
-            };
-            let parts = [step.part()];
-            let fills = plan
-                .chunks(Parts::all(&parts), Some(T::TYPE))
-                .and_then(|chunks| fill(&chunks, 0..columns, room, step.first_row.unwrap_or(0)));
-            fills.map_err(|error| in_file(error, step.path.as_deref()))?;
-        }
-        table.with_dictionary(plan.dictionary(Some(T::TYPE))?).map(Some)
+fn next_rows<T: Element>(rows: &mut StepBlocks<'_>) -> Result<Option<HomogenNumericTable<T>>> {
+    let Some((block, count)) = rows.next_steps()? else { return Ok(None) };
+    let plan = &mut rows.plan;
+    let columns = plan.column_count();
+    let shape = whole_shape([count].into_iter(), columns, Some(T::TYPE))?;
+    let layout = plan.options.layout;
+    let mut table = HomogenNumericTable::<T>::new_with_layout(shape, AllocationFlag::DoAllocate, layout)?;
+    let mut values = if shape.is_empty() { &mut [][..] } else { table.as_mut_slice()? };
+    let mut lanes: Vec<&mut [T]> = Vec::new();
+    if layout == DataLayout::ColumnMajor && !shape.is_empty() {
+        lanes = std::mem::take(&mut values).chunks_exact_mut(count).collect();
     }
+    for step in &block {
+        let room = match layout {
+            DataLayout::RowMajor => Room::Rows(split_off(&mut values, step.rows * columns)),
+            DataLayout::ColumnMajor => Room::Columns(lanes.iter_mut().map(|lane| split_off(lane, step.rows)).collect()),
+        };
+        let parts = [step.part()];
+        let fills = plan
+            .chunks(Parts::all(&parts), Some(T::TYPE))
+            .and_then(|chunks| fill(&chunks, 0..columns, room, step.first_row.unwrap_or(0)));
+        fills.map_err(|error| in_file(error, step.path.as_deref()))?;
+    }
+    table.with_dictionary(plan.dictionary(Some(T::TYPE))?).map(Some)
 }
 
 /// Takes the first values of a slice out of it.
@@ -248,12 +251,7 @@ impl<T: Element> Iterator for FileRowBlocks<'_, T> {
     type Item = Result<HomogenNumericTable<T>>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.is_done {
-            return None;
-        }
-        let block = self.next_block().transpose();
-        self.is_done = !matches!(block, Some(Ok(_)));
-        block
+        self.rows.advance(next_rows)
     }
 }
 
