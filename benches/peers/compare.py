@@ -2,7 +2,8 @@
 """Times this crate, DAAL, NumPy and the Rust peers, and prints one table of ratios.
 
 Builds everything it needs: a virtual environment `.peers` in the root of the repository with the peers from PyPI, the
-DAAL program in it, and the benches of this crate. Runs the three programs in turn, several times, and takes medians.
+DAAL program in it, and the benches of this crate. Runs the three programs in turn, group by group of the jobs, several
+times, and takes medians.
 Needs Linux on x86-64, Python 3.9 with pip, g++, and cargo. See benches/README.md.
 """
 
@@ -338,18 +339,31 @@ def build_ours(bench="peers"):
 # Measuring.
 
 
+def groups(jobs):
+    """Returns the jobs in groups that take seconds each: those with the same first word; of kinds, the first two."""
+    found = {}
+    for job in jobs:
+        found.setdefault("/".join(job.split("/")[: 2 if job.startswith("kinds/") else 1]), []).append(job)
+    return found
+
+
 def measure(programs, rounds, jobs, quick):
-    """Runs the programs in turn. Returns the median seconds by job and peer, and what the programs printed."""
+    """Runs the programs in turn, group by group of the jobs, so that what is compared was measured within seconds.
+
+    The speed of a virtual machine changes from minute to minute. Returns the median seconds by job and peer, and what
+    the programs printed.
+    """
     samples, log = {}, []
-    arguments = jobs + (["--quick"] if quick else [])
     for round_ in range(1, rounds + 1):
-        for name, (command, environment) in programs.items():
-            say(f"round {round_} of {rounds}: {name}")
-            output = run([*command, *arguments], name, env={**os.environ, **environment})
-            for line in output.splitlines():
-                job, peer, seconds = line.split("\t")
-                log.append(f"{round_}\t{line}")
-                samples.setdefault(job, {}).setdefault(peer, []).append(float(seconds))
+        for group, chosen in groups(jobs).items():
+            say(f"round {round_} of {rounds}: {group}")
+            arguments = chosen + (["--quick"] if quick else [])
+            for name, (command, environment) in programs.items():
+                output = run([*command, *arguments], name, env={**os.environ, **environment})
+                for line in output.splitlines():
+                    job, peer, seconds = line.split("\t")
+                    log.append(f"{round_}\t{line}")
+                    samples.setdefault(job, {}).setdefault(peer, []).append(float(seconds))
     medians = {job: {peer: statistics.median(all_) for peer, all_ in peers.items()} for job, peers in samples.items()}
     return medians, log
 
@@ -484,7 +498,7 @@ def main():
             "numpy": ([PYTHON, HERE / "numpy_bench.py"], place),
         }
         description = heading(options.rounds, load, options.quick, scratch)
-        times, log = measure(programs, options.rounds, list(rows) if is_partial else [], options.quick)
+        times, log = measure(programs, options.rounds, list(rows), options.quick)
     unlisted = sorted(set(times) - set(all_rows()))
     if unlisted:
         fail(f"jobs that are not in the table: {', '.join(unlisted)}")
