@@ -10,7 +10,8 @@ use std::path::Path;
 use arrow_array::Array as ArrowArray;
 use arrow_schema::Fields;
 use numeric_table::{
-    AllocationFlag, DataLayout, Element, Error, ErrorKind, HomogenNumericTable, Result, SoaNumericTable,
+    AllocationFlag, DataLayout, Element, Error, ErrorKind, HomogenNumericTable, NumericTable, Result, SoaNumericTable,
+    TableSelection,
 };
 
 use crate::chunks::{Room, fill};
@@ -261,6 +262,17 @@ impl<T> fmt::Debug for FileRowBlocks<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FileRowBlocks").field("rows_per_block", &self.rows.rows_per_block).finish_non_exhaustive()
     }
+}
+
+/// Returns the rows of a table as tables of `rows` rows, at least one; the last one has the rest. A table without rows is
+/// one block.
+pub(crate) fn blocks_of<'t>(
+    table: &'t (dyn NumericTable + 't),
+    rows: usize,
+) -> impl Iterator<Item = Result<Box<dyn NumericTable + 't>>> {
+    let (count, step) = (table.shape().rows, rows.max(1));
+    let rest = (step..count).step_by(step).map(move |start| start..count.min(start.saturating_add(step)));
+    std::iter::once(0..step.min(count)).chain(rest).map(|rows| table.select_rows(rows))
 }
 
 /// Adds a path to an error, if there is one.

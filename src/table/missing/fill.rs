@@ -186,8 +186,7 @@ impl Filling {
 fn mean_of(array: &AnyArray, validity: &Validity) -> Option<AnyValue> {
     match_element!(array.element_type(), T => {
         let values = array.as_slice().as_slice::<T>();
-        let (mut integers, mut sum, mut correction, mut count) = (0_i128, 0.0_f64, 0.0_f64, 0_u64);
-        let mut has_infinity = false;
+        let (mut integers, mut sum, mut count, mut has_infinity) = (0_i128, CompensatedSum::default(), 0_u64, false);
         for (run, _) in validity.runs().filter(|(_, is_present)| *is_present) {
             for value in values.get(run).unwrap_or_default() {
                 match value.exact() {
@@ -195,11 +194,7 @@ fn mean_of(array: &AnyArray, validity: &Validity) -> Option<AnyValue> {
                     Exact::Float(value) if value.is_nan() => continue,
                     Exact::Float(value) => {
                         has_infinity |= value.is_infinite();
-                        // Neumaier's compensated sum.
-                        let new = sum + value;
-                        let (large, small) = if sum.abs() >= value.abs() { (sum, value) } else { (value, sum) };
-                        correction += if new.is_finite() { (large - new) + small } else { 0.0 };
-                        sum = new;
+                        sum.add(value);
                     }
                 }
                 count += 1;
@@ -209,7 +204,7 @@ fn mean_of(array: &AnyArray, validity: &Validity) -> Option<AnyValue> {
             return None;
         }
         if T::TYPE.is_float() {
-            let mean = (sum + correction) / count as f64;
+            let mean = sum.value() / count as f64;
             let is_overflow = !mean.is_finite() && !has_infinity;
             return Some(AnyValue::from(if is_overflow { mean_of_large(values, validity, count) } else { mean }));
         }
@@ -224,21 +219,38 @@ fn mean_of(array: &AnyArray, validity: &Validity) -> Option<AnyValue> {
 fn mean_of_large<T: Element>(values: &[T], validity: &Validity, count: u64) -> f64 {
     // Exact, but for values that make no difference: there are fewer than 2^64 values.
     const SCALE: f64 = 1.0 / (1_u128 << 64) as f64;
-    let (mut sum, mut correction) = (0.0_f64, 0.0_f64);
+    let mut sum = CompensatedSum::default();
     for (run, _) in validity.runs().filter(|(_, is_present)| *is_present) {
         for value in values.get(run).unwrap_or_default() {
             if let Exact::Float(value) = value.exact()
                 && !value.is_nan()
             {
-                let value = value * SCALE;
-                let new = sum + value;
-                let (large, small) = if sum.abs() >= value.abs() { (sum, value) } else { (value, sum) };
-                correction += (large - new) + small;
-                sum = new;
+                sum.add(value * SCALE);
             }
         }
     }
-    ((sum + correction) / count as f64 / SCALE).clamp(f64::MIN, f64::MAX)
+    (sum.value() / count as f64 / SCALE).clamp(f64::MIN, f64::MAX)
+}
+
+/// A sum of floats with the rounding errors of its additions. Source: Neumaier, "Rundungsfehleranalyse einiger Verfahren
+/// zur Summation endlicher Summen".
+#[derive(Default)]
+struct CompensatedSum {
+    sum: f64,
+    correction: f64,
+}
+
+impl CompensatedSum {
+    fn add(&mut self, value: f64) {
+        let new = self.sum + value;
+        let (large, small) = if self.sum.abs() >= value.abs() { (self.sum, value) } else { (value, self.sum) };
+        self.correction += if new.is_finite() { (large - new) + small } else { 0.0 };
+        self.sum = new;
+    }
+
+    fn value(&self) -> f64 {
+        self.sum + self.correction
+    }
 }
 
 /// Returns an integer between two values of an integer type. The types are at most 64 bits wide.

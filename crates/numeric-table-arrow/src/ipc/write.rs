@@ -8,8 +8,9 @@ use arrow_ipc::writer::{FileWriter, IpcWriteOptions as ArrowIpcOptions, StreamWr
 use arrow_schema::ArrowError;
 use numeric_table::internal::replace_file;
 use numeric_table::table::AsTable;
-use numeric_table::{Error, ErrorKind, NumericTable, Result, TableSelection};
+use numeric_table::{Error, ErrorKind, NumericTable, Result};
 
+use crate::blocks::blocks_of;
 use crate::error::failed;
 use crate::export::ArrowTables;
 use crate::options::ArrowExportOptions;
@@ -168,15 +169,9 @@ pub fn save_ipc(path: impl AsRef<Path>, table: &(impl AsTable + ?Sized)) -> Resu
 /// # Ok::<(), numeric_table::Error>(())
 /// ```
 pub fn save_ipc_with(path: impl AsRef<Path>, table: &(impl AsTable + ?Sized), options: IpcWriteOptions) -> Result<()> {
-    let (path, table) = (path.as_ref(), table.as_table());
-    let shape = table.shape();
-    let step = (BATCH_VALUES / shape.columns.max(1)).clamp(1, BATCH_ROWS);
-    let rest = (step..shape.rows).step_by(step).map(|start| start..shape.rows.min(start + step));
-    save_ipc_blocks(
-        path,
-        std::iter::once(0..step.min(shape.rows)).chain(rest).map(|rows| table.select_rows(rows)),
-        options,
-    )
+    let table = table.as_table();
+    let step = (BATCH_VALUES / table.shape().columns.max(1)).clamp(1, BATCH_ROWS);
+    save_ipc_blocks(path, blocks_of(table, step), options)
 }
 
 /// Writes the rows of blocks, a batch of each, as one file. A block at a time is in memory, so the rows may come from a

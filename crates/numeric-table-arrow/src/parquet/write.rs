@@ -9,8 +9,9 @@ use ::parquet::file::properties::WriterProperties;
 use arrow_array::RecordBatch;
 use numeric_table::internal::replace_file;
 use numeric_table::table::AsTable;
-use numeric_table::{Error, ErrorKind, NumericTable, Result, TableSelection};
+use numeric_table::{Error, ErrorKind, NumericTable, Result};
 
+use crate::blocks::blocks_of;
 use crate::export::ArrowTables;
 use crate::options::ArrowExportOptions;
 
@@ -256,15 +257,9 @@ pub fn save_parquet_with(
     table: &(impl AsTable + ?Sized),
     options: ParquetWriteOptions,
 ) -> Result<()> {
-    let (path, table) = (path.as_ref(), table.as_table());
-    let shape = table.shape();
-    let step = (STEP_VALUES / shape.columns.max(1)).clamp(1, STEP_ROWS).min(options.rows_per_row_group);
-    let rest = (step..shape.rows).step_by(step).map(|start| start..shape.rows.min(start + step));
-    save_parquet_blocks(
-        path,
-        std::iter::once(0..step.min(shape.rows)).chain(rest).map(|rows| table.select_rows(rows)),
-        options,
-    )
+    let table = table.as_table();
+    let step = (STEP_VALUES / table.shape().columns.max(1)).clamp(1, STEP_ROWS).min(options.rows_per_row_group);
+    save_parquet_blocks(path, blocks_of(table, step), options)
 }
 
 /// Writes the rows of blocks, one block after the other, as one Parquet file. A block at a time is in memory, and the
