@@ -48,6 +48,10 @@ pub(crate) enum Command {
     /// Print the first rows
     Head(HeadArgs),
     /// Print the last rows
+    #[command(after_help = "\
+Examples:
+  ntable tail iris.csv
+  ntable tail -n 3 --columns 'sepal*' --where 'species == setosa' iris.csv")]
     Tail(HeadArgs),
     /// Print some rows, chosen at random
     Sample(SampleArgs),
@@ -83,6 +87,13 @@ pub(crate) struct InputArgs {
     /// A file, a folder of shards, or `-` for standard input
     #[arg(value_name = "FILE")]
     pub(crate) input: PathBuf,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+}
+
+/// How inputs are read: the same options for every command that reads some.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct ReadArgs {
     /// The format of the input, which its first bytes and its name show otherwise
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) from: Option<Format>,
@@ -100,24 +111,48 @@ pub(crate) struct CsvArgs {
     /// What stands between fields: one character, or `tab` [default: a comma; a tab for .tsv]
     #[arg(long, value_name = "CHARACTER")]
     pub(crate) delimiter: Option<String>,
+    /// What stands before decimals: `.` or `,`
+    #[arg(long, value_name = "CHARACTER", value_parser = [".", ","])]
+    pub(crate) decimal: Option<String>,
+    /// The first line has the names of the columns, even if these look like numbers
+    #[arg(long, conflicts_with = "no_header")]
+    pub(crate) header: bool,
     /// The first line is a row, not the names of the columns
     #[arg(long)]
     pub(crate) no_header: bool,
-    /// Texts that mean a missing value [default: an empty field, NA, ...]
+    /// Texts that mean a missing value [default: an empty field and NA]
     #[arg(long, value_name = "TEXT", value_delimiter = ',')]
     pub(crate) missing: Vec<String>,
-    /// Columns of dates, such as 2024-02-29
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    /// Columns of dates, such as 2024-02-29, chosen as by --columns
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub(crate) date: Vec<String>,
     /// Columns of dates with times, such as 2024-02-29T12:34:56Z
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub(crate) time: Vec<String>,
-    /// Columns of words, even where they look like numbers
-    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    /// Columns of words, even where some look like numbers, such as 007; '*' for all
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     pub(crate) words: Vec<String>,
     /// Let the first N rows decide the types, instead of all rows; other rows that do not fit are errors
     #[arg(long, value_name = "N")]
     pub(crate) infer_rows: Option<usize>,
+}
+
+impl CsvArgs {
+    /// Returns the name of an option that is set.
+    pub(crate) fn used(&self) -> Option<&'static str> {
+        let options = [
+            ("--delimiter", self.delimiter.is_some()),
+            ("--decimal", self.decimal.is_some()),
+            ("--header", self.header),
+            ("--no-header", self.no_header),
+            ("--missing", !self.missing.is_empty()),
+            ("--date", !self.date.is_empty()),
+            ("--time", !self.time.is_empty()),
+            ("--words", !self.words.is_empty()),
+            ("--infer-rows", self.infer_rows.is_some()),
+        ];
+        options.into_iter().find(|(_, is_set)| *is_set).map(|(name, _)| name)
+    }
 }
 
 /// Which columns and rows.
@@ -195,7 +230,7 @@ pub(crate) struct StatsArgs {
     #[arg(long, value_name = "COLUMN")]
     pub(crate) by: Option<String>,
     /// Quantiles to print
-    #[arg(long, value_name = "Q", value_delimiter = ',', default_value = "0.25,0.5,0.75")]
+    #[arg(long, value_name = "Q", conflicts_with = "by", value_delimiter = ',', default_value = "0.25,0.5,0.75")]
     pub(crate) quantiles: Vec<f64>,
     #[command(flatten)]
     pub(crate) choice: Choice,
@@ -219,10 +254,10 @@ pub(crate) struct CorrArgs {
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Rows are read and written a block at a time, so files may be larger than memory. Kept in memory as a whole are: .npy,
+Rows are read and written a block at a time, so files may be larger than memory. Kept in memory as a whole are: .npy, \
 .npz, svmlight and MatrixMarket files, and table files with --keep-types.
 
-A table file has one type for all columns, the smallest that holds them all, unless --keep-types is given. Missing
+A table file has one type for all columns, the smallest that holds them all, unless --keep-types is given. Missing \
 values become NaN in it. Without --policy, a value that the type does not hold is an error with its row and column.
 
 Examples:
@@ -285,7 +320,8 @@ pub(crate) enum Compression {
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Files of formats without checksums are read to their end. The exit code is 1 if something is damaged.
+Files of formats without checksums are read to their end. Each file has a line, also after one that is damaged. The \
+exit code is 1 if something is damaged, and 3 if a file cannot be read.
 
 Examples:
   ntable verify flights.ntb flights/
@@ -294,12 +330,15 @@ pub(crate) struct VerifyArgs {
     /// Files and folders of shards
     #[arg(value_name = "FILE", required = true)]
     pub(crate) inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
 }
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Two values are the same if they are equal, within one of the tolerances, or both missing or NaN. Words are compared as
-words, and numbers of other types by their value. The exit code is 1 if there is a difference.
+Two values are the same if they are equal, within one of the tolerances, both missing, or both NaN. A missing value \
+differs from NaN, unless one of the files can hold no missing values, such as .npy: NaN stands for them there. Words \
+are compared as words, and numbers of other types by their value. The exit code is 1 if there is a difference.
 
 Examples:
   ntable diff old.ntb new.ntb
@@ -327,7 +366,7 @@ pub(crate) struct DiffArgs {
     #[arg(long, short, value_name = "COLUMNS", value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) columns: Vec<String>,
     #[command(flatten)]
-    pub(crate) csv: CsvArgs,
+    pub(crate) read: ReadArgs,
 }
 
 #[derive(Args, Debug)]
@@ -361,12 +400,14 @@ pub(crate) struct JoinArgs {
     /// The format of the output, which its name shows otherwise
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) to: Option<Format>,
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
 }
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Files that a running program uses are not listed. Without --yes, asks before it removes something. The exit code is 1 if
-something is left.
+Files that a running program uses are not listed. Without --yes, asks before it removes something. The exit code is 1 \
+if something is left.
 
 Examples:
   ntable repair flights/

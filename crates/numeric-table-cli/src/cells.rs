@@ -86,6 +86,11 @@ pub(crate) fn is_words(feature: &numeric_table::Feature) -> bool {
     feature.label(0).is_some() || (is_category && feature.category_count().is_none_or(|count| count == 0))
 }
 
+/// Returns whether words may be added to the labels while rows are read.
+pub(crate) fn may_grow(dictionary: &numeric_table::DataDictionary) -> bool {
+    dictionary.iter().any(|feature| is_words(feature) && feature.label(0).is_none())
+}
+
 /// Returns the names of columns, and their numbers where they have none.
 pub(crate) fn names_of(dictionary: &numeric_table::DataDictionary) -> Vec<String> {
     let names = dictionary.names().enumerate();

@@ -82,6 +82,16 @@ fn matching(pattern: &Regex, names: &[String]) -> Option<Vec<usize>> {
 }
 
 fn unknown(choice: &str, names: &[String]) -> Failure {
+    if let Some(pattern) = choice.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')) {
+        return Failure::usage(match Regex::new(pattern) {
+            Ok(_) => format!("no column matches {choice}: the columns are {}", shown(names)),
+            Err(error) => {
+                // The last line has the reason, and those before point at the place.
+                let reason = error.to_string();
+                format!("{choice} is not a regular expression: {}", reason.trim_start_matches("regex parse error:"))
+            }
+        });
+    }
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if choice.bytes().any(|byte| byte.is_ascii_digit()) && choice.split("..").all(is_number) {
         let last = names.len().saturating_sub(1);
@@ -91,13 +101,15 @@ fn unknown(choice: &str, names: &[String]) -> Failure {
     let near = near.filter(|name| distance(&name.to_lowercase(), &choice.to_lowercase()) <= choice.len().div_ceil(3));
     let hint = match near {
         Some(name) => format!("did you mean {name:?}?"),
-        None => {
-            let more = if names.len() > 12 { ", ..." } else { "" };
-            let shown: Vec<&str> = names.iter().take(12).map(String::as_str).collect();
-            format!("the columns are {}{more}", shown.join(", "))
-        }
+        None => format!("the columns are {}", shown(names)),
     };
     Failure::usage(format!("no column is called {choice:?}: {hint}"))
+}
+
+fn shown(names: &[String]) -> String {
+    let more = if names.len() > 12 { ", ..." } else { "" };
+    let shown: Vec<&str> = names.iter().take(12).map(String::as_str).collect();
+    format!("{}{more}", shown.join(", "))
 }
 
 /// Levenshtein's distance of two short texts.
@@ -149,6 +161,9 @@ mod tests {
             Err("no column is called \"temperature\": the columns are id, x1, x2, y, -z".to_owned())
         );
         assert!(chosen(&["q*"]).is_err());
+        assert_eq!(chosen(&["/^q/"]), Err("no column matches /^q/: the columns are id, x1, x2, y, -z".to_owned()));
+        let wrong = chosen(&["/(x/"]).unwrap_err();
+        assert!(wrong.starts_with("/(x/ is not a regular expression: ") && wrong.contains("unclosed group"), "{wrong}");
         for choice in ["7", "3..9", "3..2"] {
             let error = format!("no columns {choice}: the columns are 0 to 4, a range leaves out its end");
             assert_eq!(chosen(&[choice]), Err(error));

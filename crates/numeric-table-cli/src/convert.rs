@@ -12,8 +12,8 @@ use crate::columns;
 use crate::failure::{Failure, Outcome};
 use crate::format::Format;
 use crate::input::{Block, Blocks, Body, Input};
-use crate::output::{Output, Written};
-use crate::print::{self, grouped, size};
+use crate::output::{Output, Written, is_stream, note_lost_names};
+use crate::print::{self, count, size};
 use crate::progress::Progress;
 
 pub(crate) fn run(args: &ConvertArgs, json: bool, quiet: bool) -> Outcome {
@@ -22,8 +22,9 @@ pub(crate) fn run(args: &ConvertArgs, json: bool, quiet: bool) -> Outcome {
     if args.keep_types && element.is_some() {
         return Err(Failure::usage("--keep-types and --type exclude each other"));
     }
+    refuse_unused(args, format, element)?;
     let input = Input::open_all(&args.input)?;
-    let all = input.dictionary()?;
+    let all = if format == Format::Shards { input.dictionary_with_labels()? } else { input.dictionary()? };
     let chooser = Chooser::new(&args.choice, &all)?;
     if chooser.is_all()
         && element.is_none()
@@ -51,9 +52,6 @@ pub(crate) fn run(args: &ConvertArgs, json: bool, quiet: bool) -> Outcome {
             crate::args::Compression::Zstd => ParquetCompression::Zstd,
         }),
     };
-    if args.rows_per_shard == Some(0) {
-        return Err(Failure::usage("--rows-per-shard needs at least 1"));
-    }
     let progress = Progress::new("converting", &input, quiet);
     let blocks = input.blocks()?.map(|block| {
         let block = block?;
@@ -67,11 +65,34 @@ pub(crate) fn run(args: &ConvertArgs, json: bool, quiet: bool) -> Outcome {
     report(args, &written, dictionary.len(), json, quiet)
 }
 
+/// Refuses options that have no effect on files of the format that is written.
+fn refuse_unused(args: &ConvertArgs, format: Format, element: Option<ElementType>) -> Outcome {
+    if args.rows_per_shard == Some(0) {
+        return Err(Failure::usage("--rows-per-shard needs at least 1"));
+    }
+    let has_one_type = matches!(format, Format::Npy | Format::Mtx | Format::Svmlight);
+    let is_f64 = element.is_none_or(|element| element == ElementType::F64);
+    let unused = [
+        ("--label", args.label.is_some() && format != Format::Svmlight, "svmlight files have labels"),
+        ("--rows-per-shard", args.rows_per_shard.is_some() && format != Format::Shards, "folders have shards"),
+        ("--compression", args.compression.is_some() && format != Format::Parquet, "it is for Parquet files"),
+        ("--keep-types", args.keep_types && has_one_type, "such files have one type for all columns"),
+        ("--type", format == Format::Svmlight && !is_f64, "such files have numbers as text, which are written as f64"),
+    ];
+    match unused.iter().find(|(_, is_unused, _)| *is_unused) {
+        Some((option, _, why)) => {
+            let format = format.name();
+            Err(Failure::usage(format!("{option} has no effect on output of the format {format}: {why}")))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Returns the format of the target: what the user named, or what its name says.
 pub(crate) fn target(path: &Path, format: Option<Format>) -> Outcome<Format> {
     match format.or_else(|| Format::of_name(path)) {
         Some(format) => Ok(format),
-        None if path.as_os_str() == "-" => Ok(Format::Csv),
+        None if is_stream(path) => Ok(Format::Csv),
         None if path.is_dir() || path.to_string_lossy().ends_with(std::path::MAIN_SEPARATOR) => Ok(Format::Shards),
         None => {
             let path = path.display();
@@ -94,7 +115,7 @@ fn sparse(input: &Input, path: &Path, format: Format) -> Outcome<Option<Written>
     let Some(sparse) = table.as_any().and_then(|any| any.downcast_ref::<CsrNumericTable>()) else {
         return Ok(None);
     };
-    if path.as_os_str() == "-" {
+    if is_stream(path) {
         return Ok(None);
     }
     match format {
@@ -103,12 +124,13 @@ fn sparse(input: &Input, path: &Path, format: Format) -> Outcome<Option<Written>
         Format::Mtx => sparse.save_mtx(path)?,
         _ => return Ok(None),
     }
+    note_lost_names(path, format, sparse.dictionary());
     Ok(Some(Written { rows: sparse.shape().rows, element: sparse.uniform_type(), ..Written::default() }))
 }
 
 fn report(args: &ConvertArgs, written: &Written, columns: usize, json: bool, quiet: bool) -> Outcome {
     let path = &args.output;
-    if path.as_os_str() == "-" {
+    if is_stream(path) {
         if written.losses.count() > 0 && !quiet {
             print::warning(&written.losses.text());
         }
@@ -141,6 +163,6 @@ fn report(args: &ConvertArgs, written: &Written, columns: usize, json: bool, qui
         return Ok(());
     }
     let element = written.element.map_or_else(String::new, |element| format!(" of {element}"));
-    let (rows, columns) = (grouped(written.rows as u64), grouped(columns as u64));
-    print::line(&format!("{}: {rows} rows, {columns} columns{element}, {}", path.display(), size(bytes)))
+    let (rows, columns) = (count(written.rows, "row"), count(columns, "column"));
+    print::line(&format!("{}: {rows}, {columns}{element}, {}", path.display(), size(bytes)))
 }

@@ -1,6 +1,8 @@
 //! `diff`: where two tables differ.
 
-use numeric_table::{BlockAccess, DataDictionary, NumericTable, TableConversion, TableSelection};
+use numeric_table::{
+    BlockAccess, DataDictionary, Feature, MissingValues, NumericTable, TableConversion, TableSelection,
+};
 use serde_json::{Value, json};
 
 use crate::args::{Choice, DiffArgs};
@@ -53,8 +55,10 @@ pub(crate) fn run(args: &DiffArgs, json: bool) -> Outcome {
     if !(args.tolerance >= 0.0 && args.relative >= 0.0) {
         return Err(Failure::usage("--tolerance and --relative need numbers that are not negative"));
     }
-    let open = |path| Input::open_path(path, None, &args.csv, None);
-    let (left, right) = (open(&args.left)?, open(&args.right)?);
+    let inputs = Input::open_several(&[args.left.clone(), args.right.clone()], &args.read)?;
+    let [left, right] = &inputs[..] else { return Err(Failure::usage("diff compares two files")) };
+    let same =
+        Same { tolerance: args.tolerance, relative: args.relative, distinguishes: left.can_miss() && right.can_miss() };
     let (all_left, all_right) = (left.dictionary()?, right.dictionary()?);
     let choice = Choice { columns: args.columns.clone(), r#where: None };
     let choosers = (Chooser::new(&choice, &all_left)?, Chooser::new(&choice, &all_right)?);
@@ -86,7 +90,7 @@ pub(crate) fn run(args: &DiffArgs, json: bool) -> Outcome {
                 break;
             }
             let (here, there) = (left.take(rows)?, right.take(rows)?);
-            count += compare(&*here, &*there, row, args, &mut found)?;
+            count += compare(&*here, &*there, row, &same, args.first, &mut found)?;
             row += rows;
         }
     }
@@ -110,8 +114,7 @@ pub(crate) fn run(args: &DiffArgs, json: bool) -> Outcome {
             print::line(note)?;
         }
         if count > 0 {
-            let plural = if count == 1 { "" } else { "s" };
-            print::line(&format!("{} value{plural} differ{}", grouped(count), if count == 1 { "s" } else { "" }))?;
+            print::line(&format!("{} differ{}", print::count(count, "value"), if count == 1 { "s" } else { "" }))?;
             let (one, two) = (args.left.display().to_string(), args.right.display().to_string());
             let mut grid = Grid::new(["row".to_owned(), "column".to_owned(), one, two]).left([1]);
             for found in found {
@@ -131,7 +134,7 @@ fn of_columns(left: &DataDictionary, right: &DataDictionary, types: bool) -> Vec
         notes.push(format!("{} and {} columns", left.len(), right.len()));
     }
     for (column, (here, there)) in left.iter().zip(right.iter()).enumerate() {
-        let name = |feature: &numeric_table::Feature| feature.name.clone().unwrap_or_else(|| column.to_string());
+        let name = |feature: &Feature| feature.name.clone().unwrap_or_else(|| column.to_string());
         if name(here) != name(there) {
             notes.push(format!("column {column} is {:?} and {:?}", name(here), name(there)));
         }
@@ -147,51 +150,107 @@ fn of_columns(left: &DataDictionary, right: &DataDictionary, types: bool) -> Vec
     notes
 }
 
+/// When two values are the same.
+struct Same {
+    tolerance: f64,
+    relative: f64,
+    /// Whether a missing value differs from NaN: both files can hold either.
+    distinguishes: bool,
+}
+
+/// What a value is, before it is compared.
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    Missing,
+    Nan,
+    Value,
+}
+
+impl Same {
+    /// Returns whether two values are the same, if missing values or NaN decide that: each equals itself, and they
+    /// equal each other if one of the files has only NaN for both.
+    fn by_state(&self, left: State, right: State) -> Option<bool> {
+        match (left, right) {
+            (State::Value, State::Value) => None,
+            (State::Value, _) | (_, State::Value) => Some(false),
+            (left, right) => Some(left == right || !self.distinguishes),
+        }
+    }
+
+    fn is_exact(&self) -> bool {
+        self.tolerance == 0.0 && self.relative == 0.0
+    }
+
+    fn numbers(&self, left: f64, right: f64) -> bool {
+        let distance = (left - right).abs();
+        left == right
+            || distance <= self.tolerance
+            || distance <= self.relative * left.abs().max(right.abs()) && distance.is_finite()
+    }
+
+    /// Compares cells as text, and numbers of all digits.
+    fn cells(&self, left: &Cell, right: &Cell) -> bool {
+        let state = |cell: &Cell| match cell {
+            Cell::Missing => State::Missing,
+            Cell::Number(text) if text == "NaN" => State::Nan,
+            _ => State::Value,
+        };
+        self.by_state(state(left), state(right)).unwrap_or_else(|| match (left, right) {
+            (Cell::Number(left), Cell::Number(right)) => {
+                left == right
+                    || (left.parse::<i128>().is_err() || right.parse::<i128>().is_err())
+                        && left.parse::<f64>() == right.parse::<f64>()
+            }
+            (left, right) => left == right,
+        })
+    }
+}
+
 /// Compares rows. Returns the number of different values, and keeps the first ones.
 fn compare(
     left: &dyn NumericTable,
     right: &dyn NumericTable,
     first: usize,
-    args: &DiffArgs,
+    same: &Same,
+    most: usize,
     found: &mut Vec<Difference>,
 ) -> Outcome<u64> {
     let (rows, columns) = (left.shape().rows, left.shape().columns);
     let mut places = Vec::new();
     for column in 0..columns {
-        let cells =
-            |table: &dyn NumericTable| -> Outcome<Vec<Vec<Cell>>> { Ok(cells_of(&table.select_columns(column)?)?) };
-        let text = |table: &dyn NumericTable| table.dictionary().feature(column).is_ok_and(is_text);
-        if text(left) || text(right) {
-            // Words are compared by their labels: their numbers may differ.
-            let pairs = cells(left)?.into_iter().zip(cells(right)?);
-            places.extend(pairs.enumerate().filter(|(_, (here, there))| here != there).map(|(row, _)| (row, column)));
+        let features = (left.dictionary().feature(column)?, right.dictionary().feature(column)?);
+        let is_wide = |feature: &Feature| !feature.element_type.is_float() && feature.element_type.size_in_bytes() == 8;
+        // Words are compared by their labels, because their numbers may differ, and long integers by all digits.
+        let is_text_or_wide = is_text(features.0)
+            || is_text(features.1)
+            || same.is_exact() && (is_wide(features.0) || is_wide(features.1));
+        if is_text_or_wide {
+            let cells = |table: &dyn NumericTable| cells_of(&table.select_columns(column)?);
+            let pairs = cells(left)?.into_iter().flatten().zip(cells(right)?.into_iter().flatten());
+            let differ = pairs.enumerate().filter(|(_, (here, there))| !same.cells(here, there));
+            places.extend(differ.map(|(row, _)| (row, column)));
             continue;
         }
-        let types = (left.dictionary().feature(column)?.element_type, right.dictionary().feature(column)?.element_type);
-        let is_exact = args.tolerance == 0.0 && args.relative == 0.0;
-        let wide = |element: numeric_table::ElementType| !element.is_float() && element.size_in_bytes() == 8;
-        if is_exact && (wide(types.0) || wide(types.1)) {
-            let same = |here: &Cell, there: &Cell| match (here, there) {
-                (Cell::Number(here), Cell::Number(there)) => {
-                    here == there
-                        || (here.parse::<i128>().is_err() || there.parse::<i128>().is_err())
-                            && here.parse::<f64>() == there.parse::<f64>()
-                }
-                (here, there) => here == there,
+        let states = |table: &dyn NumericTable, values: &[f64]| -> Outcome<Vec<State>> {
+            let validity = table.column_validity(column)?;
+            let state = |(row, value): (usize, &f64)| match &validity {
+                Some(validity) if validity.is_present(row) == Some(false) => State::Missing,
+                _ if value.is_nan() => State::Nan,
+                _ => State::Value,
             };
-            let pairs = cells(left)?.into_iter().zip(cells(right)?).enumerate();
-            places.extend(pairs.filter(|(_, (here, there))| !same(&here[0], &there[0])).map(|(row, _)| (row, column)));
-            continue;
-        }
+            Ok(values.iter().enumerate().map(state).collect())
+        };
         let (here, there) = (left.column::<f64>(column, ..)?, right.column::<f64>(column, ..)?);
+        let (left_states, right_states) = (states(left, &here)?, states(right, &there)?);
         for row in 0..rows {
-            if !is_near(here[row], there[row], args) {
+            let by_state = same.by_state(left_states[row], right_states[row]);
+            if !by_state.unwrap_or_else(|| same.numbers(here[row], there[row])) {
                 places.push((row, column));
             }
         }
     }
     places.sort_unstable();
-    let left_over = args.first.saturating_sub(found.len());
+    let left_over = most.saturating_sub(found.len());
     for &(row, column) in places.iter().take(left_over) {
         let cell = |table: &dyn NumericTable| -> Outcome<Cell> {
             let part = table.select_rows(row..row + 1)?.to_table()?;
@@ -203,10 +262,23 @@ fn compare(
     Ok(places.len() as u64)
 }
 
-fn is_near(left: f64, right: f64, args: &DiffArgs) -> bool {
-    if left == right || (left.is_nan() && right.is_nan()) {
-        return true;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_values_and_nan_follow_one_rule_for_cells_and_numbers() {
+        let distinguishes = Same { tolerance: 0.5, relative: 0.0, distinguishes: true };
+        let merges = Same { distinguishes: false, ..distinguishes };
+        let nan = Cell::Number("NaN".to_owned());
+        for same in [&distinguishes, &merges] {
+            assert_eq!(same.by_state(State::Missing, State::Missing), Some(true));
+            assert_eq!(same.by_state(State::Nan, State::Nan), Some(true));
+            assert_eq!(same.by_state(State::Nan, State::Value), Some(false));
+            assert_eq!(same.by_state(State::Value, State::Value), None);
+            assert_eq!(same.by_state(State::Nan, State::Missing), Some(!same.distinguishes));
+            assert_eq!(same.cells(&nan, &Cell::Missing), !same.distinguishes);
+            assert!(same.cells(&nan, &nan) && same.cells(&Cell::Missing, &Cell::Missing));
+        }
     }
-    let distance = (left - right).abs();
-    distance <= args.tolerance || distance <= args.relative * left.abs().max(right.abs()) && distance.is_finite()
 }

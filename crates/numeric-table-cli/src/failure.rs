@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use numeric_table::error::Hint;
 use numeric_table::{Error, ErrorKind};
 
 /// Standard input, in errors.
@@ -18,11 +19,21 @@ pub(crate) fn stdin_is_copied_to(path: &Path) {
     let _ = COPY.set(path.display().to_string()); // it is read once
 }
 
+/// The long options of the command that runs, such as `--policy`.
+static COMMAND: OnceLock<Vec<String>> = OnceLock::new();
+
+/// Says which options the command has: messages name no others.
+pub(crate) fn options_are(names: Vec<String>) {
+    let _ = COMMAND.set(names); // there is one command
+}
+
 /// Why a command did not succeed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The command did its work, and the answer is no: damage, or a difference.
     No,
+    /// The command printed what is wrong. This is its exit code.
+    Reported(u8),
     /// The arguments ask for something that makes no sense.
     Usage(String),
     /// A file could not be read or written.
@@ -42,6 +53,7 @@ impl Failure {
         match self {
             Self::Closed => 0,
             Self::No => 1,
+            Self::Reported(code) => *code,
             Self::Usage(_) => 2,
             Self::Data(_) => 3,
             Self::Interrupted => 130,
@@ -95,7 +107,7 @@ impl From<io::Error> for Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::No | Self::Closed => Ok(()),
+            Self::No | Self::Reported(_) | Self::Closed => Ok(()),
             Self::Usage(text) => f.write_str(text),
             Self::Data(error) => f.write_str(&message(error)),
             Self::Interrupted => f.write_str("interrupted"),
@@ -103,33 +115,70 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Returns the message of an error, with the options of this program in place of the calls of the library.
+/// The options of this program that have the effect of a call of the library: a part of the call, the option, and what
+/// it does.
+const OPTIONS: [(&str, &str, &str); 13] = [
+    ("Saturate", "--policy", "permits losses, `--keep-types` has none"),
+    ("Checked", "--policy", "permits rounding"),
+    ("convert_with", "--policy", "permits losses, `--keep-types` has none"),
+    ("missing_to_nan", "--type", "f64 makes it NaN"),
+    ("fill_missing", "--type", "f64 makes it NaN"),
+    ("CsvHeader::No", "--no-header", "makes the first line a row"),
+    ("CsvHeader::Yes", "--header", "makes the first line the names of the columns"),
+    ("CsvOptions::delimiter", "--delimiter", ""),
+    ("CsvOptions::decimal", "--decimal", "',' sets a decimal comma"),
+    ("CsvOptions::kind", "--words", "reads the column as words"),
+    ("Categorical", "--words", "reads the column as words"),
+    ("CsvOptions::missing_texts", "--missing", "sets the texts that mean a missing value"),
+    ("CsvOptions::sample", "--infer-rows", "sets how many rows decide; without it, all do"),
+];
+
+/// Returns the message of an error, with the options of the command in place of the calls of the library.
 fn message(error: &Error) -> String {
     let mut text = error.to_string();
     if let Some(rest) = COPY.get().and_then(|copy| text.strip_prefix(copy.as_str())) {
         text = format!("{STDIN}{rest}");
     }
     let hints: Vec<String> = error.hints().iter().map(ToString::to_string).collect();
-    let Some(text) = text.strip_suffix(&format!(": {}", hints.join(", "))).filter(|_| !hints.is_empty()) else {
-        return text;
+    let text = match text.strip_suffix(&format!(": {}", hints.join(", "))) {
+        Some(text) if !hints.is_empty() => text,
+        _ => &text,
     };
-    let option = |call: &str| -> Option<&'static str> {
-        const OPTIONS: [(&str, &str); 11] = [
-            ("Saturate", "`--policy` permits losses, `--keep-types` has none"),
-            ("Checked", "`--policy checked` permits rounding"),
-            ("convert_with", "`--policy` permits losses, `--keep-types` has none"),
-            ("CsvHeader::No", "`--no-header` makes the first line a row"),
-            ("CsvOptions::delimiter", "`--delimiter` sets another one"),
-            ("CsvOptions::kind", "`--words`, `--date` and `--time` set the kind of a column"),
-            ("Categorical", "`--words` makes the column one of words"),
-            ("CsvOptions::missing_texts", "`--missing` sets the texts that mean a missing value"),
-            ("CsvOptions::sample", "without `--infer-rows`, all rows decide"),
-            ("missing_to_nan", "`--type f64` makes it NaN"),
-            ("fill_missing", "`--type f64` makes it NaN"),
-        ];
-        OPTIONS.iter().find(|(part, _)| call.contains(part)).map(|(_, option)| *option)
-    };
-    let mut options: Vec<&str> = error.hints().iter().filter_map(|hint| option(hint.call())).collect();
-    options.dedup();
-    if options.is_empty() { text.to_owned() } else { format!("{text}: {}", options.join(", ")) }
+    let mut advice: Vec<String> = error.hints().iter().filter_map(|hint| option(hint, error)).collect();
+    advice.extend(own_advice(text, error));
+    advice.dedup();
+    if advice.is_empty() { text.to_owned() } else { format!("{text}: {}", advice.join(", ")) }
+}
+
+/// Returns what option of the command stands for a call of the library.
+fn option(hint: &Hint, error: &Error) -> Option<String> {
+    let (_, option, effect) = OPTIONS.iter().find(|(part, ..)| hint.call().contains(part))?;
+    let is_there = COMMAND.get().is_none_or(|options| options.iter().any(|name| name == option));
+    let effect = if effect.is_empty() { hint.effect() } else { effect };
+    Some(match (*option, error.kind()) {
+        ("--words", ErrorKind::Text { column: Some(column), name, .. }) => {
+            let is_plain = |name: &&String| name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+            let column = name.as_ref().filter(is_plain).map_or_else(|| column.to_string(), ToOwned::to_owned);
+            format!("`--words {column}` {effect}")
+        }
+        ("--policy", _) if !is_there => "`ntable convert` has `--policy`, which permits losses".to_owned(),
+        ("--type", _) if !is_there => "`ntable convert` has `--type f64`, which makes it NaN".to_owned(),
+        _ if !is_there => return None,
+        ("--type", _) => "`--type f64` makes it NaN".to_owned(),
+        _ => format!("`{option}` {effect}"),
+    })
+}
+
+/// Returns advice about errors for which the library has none.
+fn own_advice(text: &str, error: &Error) -> Option<String> {
+    match error.kind() {
+        ErrorKind::Text { reason, .. } if reason.contains("UTF-8") || reason.contains("UTF-16") => {
+            Some("convert the file first, such as by `iconv -f LATIN1 -t UTF-8`".to_owned())
+        }
+        ErrorKind::Text { text, reason, .. } if reason.contains("representable as f64") && error.hints().is_empty() => {
+            Some(format!("`--missing {text}` makes it a missing value, `--words` reads its column as words"))
+        }
+        _ if text.contains("ends too early") => Some("the file was cut: write or copy it again".to_owned()),
+        _ => None,
+    }
 }

@@ -24,8 +24,8 @@ pub(crate) struct Filter(Test);
 
 #[derive(Clone, Debug)]
 enum Test {
-    And(Box<Self>, Box<Self>),
-    Or(Box<Self>, Box<Self>),
+    And(Vec<Self>),
+    Or(Vec<Self>),
     Not(Box<Self>),
     /// Whether the column is missing, or NaN.
     Missing(usize),
@@ -63,12 +63,10 @@ fn resolve(node: Node, dictionary: &DataDictionary) -> Result<Test, Wrong> {
     let column = |(name, span): &(String, (usize, usize))| {
         columns::one(name, dictionary).map_err(|failure| (*span, failure.to_string()))
     };
-    let both = |left: Box<Node>, right: Box<Node>| -> Result<(Box<Test>, Box<Test>), Wrong> {
-        Ok((Box::new(resolve(*left, dictionary)?), Box::new(resolve(*right, dictionary)?)))
-    };
+    let all = |nodes: Vec<Node>| nodes.into_iter().map(|node| resolve(node, dictionary)).collect::<Result<_, _>>();
     Ok(match node {
-        Node::And(left, right) => both(left, right).map(|(left, right)| Test::And(left, right))?,
-        Node::Or(left, right) => both(left, right).map(|(left, right)| Test::Or(left, right))?,
+        Node::And(nodes) => Test::And(all(nodes)?),
+        Node::Or(nodes) => Test::Or(all(nodes)?),
         Node::Not(inner) => Test::Not(Box::new(resolve(*inner, dictionary)?)),
         Node::Missing(name) => Test::Missing(column(&name)?),
         Node::Columns(left, compare, right) => Test::Columns(column(&left)?, compare, column(&right)?),
@@ -93,17 +91,30 @@ fn constant(literal: parse::Literal, dictionary: &DataDictionary, column: usize)
     {
         return Ok(Constant::Whole(units));
     }
-    if is_quoted || is_words(&feature) {
-        if is_words(&feature) {
-            return Ok(Constant::Word(text));
+    if is_words(&feature) {
+        return Ok(Constant::Word(text));
+    }
+    if !is_quoted {
+        if let Ok(whole) = text.parse() {
+            return Ok(Constant::Whole(whole));
         }
-        let kind = if matches!(feature.feature_type, FeatureType::Time(_)) { "dates" } else { "numbers" };
-        return Err((span, format!("the column holds {kind}, and {text:?} is none")));
+        match text.parse::<f64>() {
+            Ok(number) if number.is_nan() => {
+                return Err((span, "no value equals NaN: write `is missing`, or `is not missing`".to_owned()));
+            }
+            Ok(number) => return Ok(Constant::Float(number)),
+            Err(_) => {}
+        }
     }
-    if let Ok(whole) = text.parse() {
-        return Ok(Constant::Whole(whole));
-    }
-    text.parse().map(Constant::Float).map_err(|_| (span, format!("{text:?} is not a number")))
+    let (kind, advice) = match feature.feature_type {
+        FeatureType::Time(_) => ("dates", ": write it as 2024-02-29 or \"2024-02-29T12:00:00Z\"".to_owned()),
+        _ if !is_quoted && columns::one(&text, dictionary).is_ok() => {
+            ("numbers", format!(": to compare with the column, write `{text}` between backquotes"))
+        }
+        _ => ("numbers", String::new()),
+    };
+    let one = if kind == "dates" { "a date" } else { "a number" };
+    Err((span, format!("the column holds {kind}, and {text:?} is not {one}{advice}")))
 }
 
 /// A value of a column.
@@ -192,15 +203,10 @@ impl Test {
     fn look_at(&self, block: &dyn NumericTable) -> Result<Vec<Option<bool>>> {
         let rows = 0..block.shape().rows;
         Ok(match self {
-            Self::And(left, right) => {
-                let pairs = left.look_at(block)?.into_iter().zip(right.look_at(block)?);
-                pairs.map(|(left, right)| and(left, right)).collect()
-            }
-            Self::Or(left, right) => {
-                let pairs = left.look_at(block)?.into_iter().zip(right.look_at(block)?);
-                pairs.map(|(left, right)| and(left.map(|is| !is), right.map(|is| !is)).map(|is| !is)).collect()
-            }
-            Self::Not(inner) => inner.look_at(block)?.into_iter().map(|found| found.map(|is| !is)).collect(),
+            Self::And(tests) => all_of(tests, block, |found| found)?,
+            // One is true unless all are false.
+            Self::Or(tests) => negated(all_of(tests, block, |found| found.map(|is| !is))?),
+            Self::Not(inner) => negated(inner.look_at(block)?),
             Self::Missing(column) => {
                 let column = Column::of(block, *column)?;
                 rows.map(|row| Some(!column.is_known(row))).collect()
@@ -232,6 +238,24 @@ impl Test {
             }
         })
     }
+}
+
+/// Returns for each row whether all tests hold, after a change of what each of them finds.
+fn all_of(
+    tests: &[Test],
+    block: &dyn NumericTable,
+    changed: impl Fn(Option<bool>) -> Option<bool>,
+) -> Result<Vec<Option<bool>>> {
+    let mut all = vec![Some(true); block.shape().rows];
+    for test in tests {
+        let found = test.look_at(block)?;
+        all.iter_mut().zip(found).for_each(|(all, found)| *all = and(*all, changed(found)));
+    }
+    Ok(all)
+}
+
+fn negated(found: Vec<Option<bool>>) -> Vec<Option<bool>> {
+    found.into_iter().map(|found| found.map(|is| !is)).collect()
 }
 
 fn and(left: Option<bool>, right: Option<bool>) -> Option<bool> {
@@ -298,18 +322,53 @@ mod tests {
     }
 
     #[test]
+    fn long_chains_need_no_stack_and_and_binds_before_or() {
+        assert_eq!(kept(&vec!["x > -1"; 100_000].join(" and ")), [0, 3]);
+        assert_eq!(kept(&vec!["x > 2"; 100_000].join(" or ")), [3]);
+        assert_eq!(kept("x == 3 or x == 1.5 and city == Lima"), [3]);
+        assert_eq!(kept("(x == 3 or x == 1.5) and city == Oslo"), [0, 3]);
+        assert_eq!(kept("not x == 3 and city == Oslo"), [0]);
+        assert_eq!(kept("not (x == 3 or x == 1.5)"), [2]);
+    }
+
+    #[test]
+    fn huge_numbers_compare_by_their_value() {
+        let digits = "9".repeat(1000);
+        assert_eq!(kept(&format!("x < {digits}")), [0, 2, 3]);
+        assert_eq!(kept(&format!("`a b` < {digits}")), [0, 2, 3]);
+        assert_eq!(kept("`a b` > -1e400"), [0, 2, 3]);
+        assert_eq!(kept(&format!("city == {digits}")), [] as [usize; 0]);
+        assert_eq!(kept("city > 3"), [0, 1, 2, 3], "a column of words compares words");
+    }
+
+    #[test]
     fn errors_point_at_the_place() {
         assert_eq!(
             refused("x > 1 and citty == Oslo"),
             "no column is called \"citty\": did you mean \"city\"?\n  x > 1 and citty == Oslo\n            ^^^^^"
         );
-        assert!(refused("x > 'a'").starts_with("the column holds numbers, and \"a\" is none\n"));
+        assert!(refused("x > 'a'").starts_with("the column holds numbers, and \"a\" is not a number\n"));
         assert!(refused("x >").starts_with("a value is missing after `>`\n"), "{}", refused("x >"));
         assert!(refused("(x > 1").contains("`)`"));
         assert!(refused("x > 1 city").contains("`and`"));
         assert!(refused("").contains("empty"));
         assert!(refused("x = 1").contains("=="), "{}", refused("x = 1"));
         assert!(refused("'open").contains("quote"));
+        assert!(
+            refused("x > `a b` and day > tomorrow").contains("holds dates, and \"tomorrow\" is not a date: write it")
+        );
+        assert!(refused("x == day").contains("write `day` between backquotes"), "{}", refused("x == day"));
+        assert!(refused("x == nan").contains("is missing"));
+        assert_eq!(
+            refused("\u{65e5}\u{672c} == 1").lines().last().unwrap(),
+            "  ^^^^",
+            "wide characters take two columns of a terminal"
+        );
+        assert!(
+            refused("x > 1 or \u{1b}[31m == 2").ends_with("at character 10"),
+            "{}",
+            refused("x > 1 or \u{1b}[31m == 2")
+        );
         assert!(refused(&"(".repeat(100_000)).contains("nested"));
         assert!(refused(&"not ".repeat(100_000)).contains("nested"));
     }

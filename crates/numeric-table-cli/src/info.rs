@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use crate::args::InfoArgs;
 use crate::cells::{Cell, names_of};
-use crate::failure::Outcome;
-use crate::input::{Body, Input};
-use crate::print::{self, Grid, grouped, size};
+use crate::failure::{Outcome, other};
+use crate::input::{Body, Input, missing_file};
+use crate::print::{self, Grid, count, size};
 
 /// The most columns, and shards, that are listed.
 const MOST: usize = 1000;
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &InfoArgs, json: bool) -> Outcome {
             };
             let labels: Vec<&str> = (0..4).map_while(|index| feature.label(index)).collect();
             let labels = match (feature.category_count(), labels.len()) {
-                (Some(count), 0) if feature.feature_type == FeatureType::Categorical => count.to_string(),
+                (Some(count), 0) if count > 0 && feature.feature_type == FeatureType::Categorical => count.to_string(),
                 (Some(count), shown) if shown > 0 => {
                     format!("{count}: {}{}", labels.join(", "), if count > shown { ", ..." } else { "" })
                 }
@@ -47,12 +47,13 @@ pub(crate) fn run(args: &InfoArgs, json: bool) -> Outcome {
         })
         .collect();
     if json {
-        return print_json(&input, rows, memory, &kind, &columns, &dictionary);
+        print_json(&input, rows, memory, &kind, &columns, &dictionary)?;
+        return find_missing_files(&input);
     }
     let mut facts = vec![
         ("file", input.name.clone()),
         ("kind", kind),
-        ("shape", format!("{} rows, {} columns", grouped(rows as u64), grouped(columns.len() as u64))),
+        ("shape", format!("{}, {}", count(rows, "row"), count(columns.len(), "column"))),
         ("on disk", size(input.bytes())),
     ];
     if let Some(memory) = memory {
@@ -68,7 +69,7 @@ pub(crate) fn run(args: &InfoArgs, json: bool) -> Outcome {
         }
         grid.print()?;
         if columns.len() > MOST {
-            print::note(&format!("... and {} more columns: --json lists all", columns.len() - MOST))?;
+            print::note(&format!("... and {}: --json lists all", count(columns.len() - MOST, "more column")))?;
         }
     }
     if let Body::Shards(shards) = &input.body {
@@ -82,10 +83,21 @@ pub(crate) fn run(args: &InfoArgs, json: bool) -> Outcome {
         }
         grid.print()?;
         if shards.shard_count() > MOST {
-            print::note(&format!("... and {} more shards: --json lists all", shards.shard_count() - MOST))?;
+            print::note(&format!("... and {}: --json lists all", count(shards.shard_count() - MOST, "more shard")))?;
         }
     }
-    Ok(())
+    find_missing_files(&input)
+}
+
+/// Fails if a file that a manifest lists is not there.
+fn find_missing_files(input: &Input) -> Outcome {
+    let Body::Shards(shards) = &input.body else { return Ok(()) };
+    let mut missing = shards.files().filter(|shard| !shard.path.exists());
+    let Some(first) = missing.next() else { return Ok(()) };
+    match missing.count() {
+        0 => Err(missing_file(&first).into()),
+        more => Err(other(format!("{}, and {}", missing_file(&first), count(more, "more file"))).into()),
+    }
 }
 
 fn kind(input: &Input) -> String {
@@ -95,14 +107,12 @@ fn kind(input: &Input) -> String {
             format!("table file, all {}, {layout} after {layout}", reader.element_type())
         }
         Body::Shards(shards) => {
-            let count = shards.shard_count();
             let types = shards.uniform_type().map_or("several types".to_owned(), |element| format!("all {element}"));
-            format!("{count} shard{}, {types}", if count == 1 { "" } else { "s" })
+            format!("{}, {types}", count(shards.shard_count(), "shard"))
         }
         Body::Csv(_) => "CSV".to_owned(),
         Body::Parquet(source) => {
-            let groups = source.row_group_count();
-            format!("Parquet, {groups} row group{}", if groups == 1 { "" } else { "s" })
+            format!("Parquet, {}", count(source.row_group_count(), "row group"))
         }
         Body::Arrow(_) => "Arrow IPC".to_owned(),
         Body::Loaded(table) => {

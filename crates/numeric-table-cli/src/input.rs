@@ -7,25 +7,28 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use numeric_table::csv::{CsvColumnKind, CsvHeader, CsvMissing, CsvOptions, CsvSample, CsvSource};
-use numeric_table::dictionary::TimeUnit;
+use numeric_table::csv::CsvSource;
 use numeric_table::files::{self, TableReader};
 use numeric_table::internal::match_element;
 use numeric_table::npz::NpzReader;
-use numeric_table::shards::Shards;
+use numeric_table::shards::{ShardInfo, Shards};
 use numeric_table::sparse::LabeledRows;
+use numeric_table::table::spi::TableKind;
 use numeric_table::{
-    CsrNumericTable, DataDictionary, ElementType, Error, ErrorKind, NumericTable, Result, TableConversion,
-    TableSelection, npy,
+    CsrNumericTable, DataDictionary, Error, ErrorKind, Feature, NumericTable, Result, TableConversion, TableSelection,
+    npy,
 };
 use numeric_table_arrow::ipc::IpcSource;
 use numeric_table_arrow::parquet::ParquetSource;
 
-use crate::args::{CsvArgs, InputArgs};
+use crate::args::{InputArgs, ReadArgs};
+use crate::cells::may_grow;
+use crate::csv;
 use crate::failure::{self, Failure, Outcome, other};
-use crate::format::{Format, has_tabs};
+use crate::format::Format;
 use crate::interrupt;
 use crate::memory;
+use crate::print;
 
 /// Bytes of values, or of text, in a block of rows.
 const BLOCK: usize = 16 << 20;
@@ -61,17 +64,33 @@ pub(crate) enum Body {
 impl Input {
     /// Opens a file, a folder, or standard input (`-`).
     pub(crate) fn open(args: &InputArgs) -> Outcome<Self> {
-        Self::open_path(&args.input, args.from, &args.csv, args.array.as_deref())
+        let input = Self::open_path(&args.input, &args.read)?;
+        refuse_unused(&args.read, &[(args.input.as_path(), input.format)])?;
+        Ok(input)
     }
 
-    pub(crate) fn open_path(path: &Path, format: Option<Format>, csv: &CsvArgs, array: Option<&str>) -> Outcome<Self> {
+    /// Opens several files or folders with the same options.
+    pub(crate) fn open_several(paths: &[PathBuf], args: &ReadArgs) -> Outcome<Vec<Self>> {
+        let inputs = paths.iter().map(|path| Self::open_path(path, args)).collect::<Outcome<Vec<Self>>>()?;
+        let formats = paths.iter().zip(&inputs).map(|(path, input)| (path.as_path(), input.format));
+        refuse_unused(args, &formats.collect::<Vec<_>>())?;
+        Ok(inputs)
+    }
+
+    /// Opens a file or a folder. Options for other formats than its own have no effect: see [`refuse_unused`].
+    pub(crate) fn open_path(path: &Path, args: &ReadArgs) -> Outcome<Self> {
         let name = path.display().to_string();
         let (path, copy) = if name == "-" { spool()? } else { (path.to_owned(), None) };
-        let format = match format {
+        let format = match args.from {
             Some(format) => format,
             None => Format::of_file(&path).map_err(|error| Error::io(&path, error))?,
         };
-        let body = body(&path, format, csv, array)?;
+        let body = body(&path, format, args)?;
+        if let Body::Csv(source) = &body
+            && let Some(note) = csv::blank_lines(&path, source)?
+        {
+            print::hint(&format!("{name}: {note}"));
+        }
         Ok(Self { name, path, format, body, _copy: copy })
     }
 
@@ -94,7 +113,7 @@ impl Input {
         const BEGINNING: u64 = 4 << 20;
         let is_large = std::fs::metadata(&args.input).is_ok_and(|data| data.is_file() && data.len() > LARGE);
         let is_csv = |path| Format::of_file(path).is_ok_and(|format| format == Format::Csv);
-        if !is_large || args.from.is_some_and(|format| format != Format::Csv) || !is_csv(&args.input) {
+        if !is_large || args.read.from.is_some_and(|format| format != Format::Csv) || !is_csv(&args.input) {
             return Ok(None);
         }
         let mut bytes = Vec::new();
@@ -108,8 +127,7 @@ impl Input {
         if bytes.iter().filter(|&&byte| byte == b'"').count() % 2 == 1 {
             return Ok(None);
         }
-        let options = csv_options(&args.input, &args.csv)?;
-        let Ok(source) = CsvSource::from_bytes_with(bytes, options) else { return Ok(None) };
+        let Ok(source) = csv::open_bytes(bytes, &args.input, &args.read.csv) else { return Ok(None) };
         if !source.describe().is_ok_and(|description| description.rows >= rows) {
             return Ok(None);
         }
@@ -125,8 +143,41 @@ impl Input {
             Body::Loaded(table) => table.dictionary().clone(),
             Body::Parquet(source) => source.dictionary()?,
             Body::Arrow(source) => source.dictionary()?,
-            Body::Csv(source) => csv_dictionary(source)?,
+            Body::Csv(source) => csv::dictionary(source)?,
         })
+    }
+
+    /// Returns the columns with all labels of words. Reads a file to its end if these are known only there.
+    pub(crate) fn dictionary_with_labels(&self) -> Result<DataDictionary> {
+        let first = self.dictionary()?;
+        if !may_grow(&first) {
+            return Ok(first);
+        }
+        let mut last = None;
+        for block in self.blocks()? {
+            last = Some(block?.dictionary().clone());
+        }
+        let Some(last) = last else { return Ok(first) };
+        let nullable = first.iter().map(|feature| feature.nullable);
+        Ok(last
+            .iter()
+            .zip(nullable)
+            .map(|(feature, nullable)| Feature { nullable: nullable || feature.nullable, ..feature.clone() })
+            .collect())
+    }
+
+    /// Returns whether the file can hold missing values. In others, NaN stands for them.
+    pub(crate) fn can_miss(&self) -> bool {
+        match &self.body {
+            Body::Csv(_) | Body::Parquet(_) | Body::Arrow(_) => true,
+            Body::Table(_) => false,
+            Body::Shards(shards) => shards.uniform_type().is_none() || shards.dictionary().has_nullable(),
+            Body::Loaded(table) => match self.format {
+                Format::Ntb => table.uniform_type().is_none() || table.dictionary().has_nullable(),
+                Format::Npz => table.kind() != TableKind::CSR,
+                _ => self.format == Format::Csv,
+            },
+        }
     }
 
     /// Returns the number of rows, if it is known without reading all of the file.
@@ -271,10 +322,27 @@ pub(crate) fn rows_per_block(dictionary: &DataDictionary) -> usize {
     (BLOCK / bytes.max(1)).max(1)
 }
 
-fn body(path: &Path, format: Format, csv: &CsvArgs, array: Option<&str>) -> Outcome<Body> {
-    if array.is_some() && format != Format::Npz {
-        return Err(Failure::usage("--array names an array of an .npz file, and the input is none"));
+/// Returns the error for a file that a manifest lists and that is not there.
+pub(crate) fn missing_file(shard: &ShardInfo<'_>) -> Error {
+    let Range { start, end } = shard.rows;
+    other(format!("the file of the rows {start}..{end} is missing: copy it to this place again")).in_file(shard.path)
+}
+
+/// Refuses options that no input uses.
+pub(crate) fn refuse_unused(args: &ReadArgs, inputs: &[(&Path, Format)]) -> Outcome {
+    let unused = [(args.csv.used(), Format::Csv, "CSV"), (args.array.as_ref().map(|_| "--array"), Format::Npz, ".npz")];
+    for (option, format, name) in unused {
+        if let (Some(option), Some((path, found))) = (option, inputs.first())
+            && inputs.iter().all(|(_, found)| *found != format)
+        {
+            let (path, found) = (path.display(), found.name());
+            return Err(Failure::usage(format!("{option} is for {name} input, and the format of {path} is {found}")));
+        }
     }
+    Ok(())
+}
+
+fn body(path: &Path, format: Format, args: &ReadArgs) -> Outcome<Body> {
     Ok(match format {
         Format::Ntb => match TableReader::open(path) {
             Ok(reader) => Body::Table(reader),
@@ -284,11 +352,11 @@ fn body(path: &Path, format: Format, csv: &CsvArgs, array: Option<&str>) -> Outc
             },
         },
         Format::Shards => Body::Shards(Shards::open(path)?),
-        Format::Csv => Body::Csv(Box::new(CsvSource::open_with(path, csv_options(path, csv)?)?)),
+        Format::Csv => Body::Csv(Box::new(csv::open(path, &args.csv)?)),
         Format::Parquet => Body::Parquet(Box::new(ParquetSource::open(path)?)),
         Format::Arrow => Body::Arrow(Box::new(IpcSource::open(path)?)),
         Format::Npy => Body::Loaded(npy::load(path)?),
-        Format::Npz => Body::Loaded(npz(path, array)?),
+        Format::Npz => Body::Loaded(npz(path, args.array.as_deref())?),
         Format::Svmlight => Body::Loaded(Box::new(LabeledRows::load::<f64>(path)?.features)),
         Format::Mtx => Body::Loaded(Box::new(CsrNumericTable::load_mtx::<f64>(path)?)),
     })
@@ -323,50 +391,6 @@ fn npz(path: &Path, array: Option<&str>) -> Outcome<Block> {
             )))
         }
     }
-}
-
-fn csv_options(path: &Path, args: &CsvArgs) -> Outcome<CsvOptions> {
-    let mut options = CsvOptions::new().missing(CsvMissing::Keep);
-    let delimiter = args.delimiter.as_deref().or(has_tabs(path).then_some("\\t"));
-    if let Some(text) = delimiter {
-        let byte = match text.as_bytes() {
-            b"\\t" | b"tab" => b'\t',
-            &[byte] => byte,
-            _ => return Err(Failure::usage("--delimiter needs one character of ASCII, or `tab`")),
-        };
-        options = options.delimiter(byte);
-    }
-    if args.no_header {
-        options = options.header(CsvHeader::No);
-    }
-    if !args.missing.is_empty() {
-        options = options.missing_texts(args.missing.iter().map(String::as_str));
-    }
-    if let Some(rows) = args.infer_rows {
-        options = options.sample(CsvSample::First(rows));
-    }
-    for column in &args.date {
-        options = options.kind(column.as_str(), CsvColumnKind::Time(TimeUnit::Days));
-    }
-    for column in &args.time {
-        options = options.kind(column.as_str(), CsvColumnKind::Time(TimeUnit::Microseconds));
-    }
-    for column in &args.words {
-        options = options.kind(column.as_str(), CsvColumnKind::Categorical);
-    }
-    Ok(options)
-}
-
-fn csv_dictionary(source: &CsvSource) -> Result<DataDictionary> {
-    let (description, mut features) = (source.describe()?, Vec::new());
-    let kept = description.columns.iter().filter(|column| column.element_type.is_some());
-    for (feature, column) in source.dictionary(ElementType::F64)?.iter().zip(kept) {
-        let mut feature = feature.clone();
-        feature.element_type = column.element_type.unwrap_or(ElementType::F64);
-        feature.nullable = column.nullable;
-        features.push(feature);
-    }
-    Ok(DataDictionary::from_features(features))
 }
 
 /// Copies standard input to a temporary file, because most formats are not read from front to back.

@@ -19,6 +19,7 @@ mod cells;
 mod choice;
 mod columns;
 mod convert;
+mod csv;
 mod diff;
 mod element;
 mod failure;
@@ -40,16 +41,22 @@ mod verify;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 use crate::args::{Cli, Command};
 use crate::failure::{Failure, Outcome};
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let matches = Cli::command().get_matches();
+    let cli = match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli,
         Err(error) => error.exit(),
     };
+    let all = Cli::command();
+    let command = matches.subcommand_name().and_then(|name| all.find_subcommand(name));
+    let options = command.into_iter().flat_map(clap::Command::get_arguments);
+    failure::options_are(options.filter_map(|option| Some(format!("--{}", option.get_long()?))).collect());
+    print::be_quiet(cli.quiet);
     interrupt::listen();
     match run(&cli) {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,30 +1,35 @@
 //! Writing blocks of rows to a file of any format. Every file is replaced atomically: it appears complete, or not.
+//!
+//! `text`: CSV; `losses`: the values that a conversion changes.
+
+mod losses;
+mod text;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
-use numeric_table::convert::report_slice;
-use numeric_table::csv::CsvWriteOptions;
+use numeric_table::convert::cast;
 use numeric_table::files::TableWriter;
 use numeric_table::internal::{match_element, replace_file};
 use numeric_table::npz;
 use numeric_table::shards::{Shards, ShardsWriter};
 use numeric_table::sparse::{LabeledRows, SvmlightLabels};
 use numeric_table::{
-    AllocationFlag, BlockAccess, ConversionPolicy, ConversionReport, CsrNumericTable, DataDictionary, Element,
-    ElementType, Error, Feature, MissingValues, NumericTable, Result, RowMergedNumericTable, SoaNumericTable,
-    TableConversion, TableOutput, TableSelection,
+    AllocationFlag, AnyArray, BlockAccess, ConversionPolicy, CsrNumericTable, DataDictionary, Element, ElementType,
+    Error, Feature, MissingValues, NumericTable, Result, RowMergedNumericTable, SoaNumericTable, TableConversion,
+    TableOutput, TableSelection,
 };
 use numeric_table_arrow::ipc::{IpcWriteOptions, save_ipc_blocks};
 use numeric_table_arrow::parquet::{ParquetCompression, ParquetWriteOptions, save_parquet_blocks};
 
-use crate::cells::is_words;
+use self::losses::Losses;
+use self::text::write_csv;
+use crate::cells::{is_words, may_grow};
 use crate::element::common;
-use crate::failure::{Failure, Outcome, other};
-use crate::format::{Format, has_tabs};
+use crate::failure::{Failure, Outcome};
+use crate::format::Format;
 use crate::input::{Block, Blocks};
+use crate::print;
 
 /// Room in table files for labels that are known at the end only.
 const LABELS: u64 = 1 << 20;
@@ -53,73 +58,6 @@ pub(crate) struct Written {
     pub(crate) losses: Losses,
 }
 
-/// How many values were changed by a conversion.
-#[derive(Default)]
-pub(crate) struct Losses {
-    pub(crate) rounded: usize,
-    pub(crate) clamped: usize,
-    pub(crate) nan_to_zero: usize,
-    pub(crate) infinite: usize,
-    /// The row and column of the first.
-    pub(crate) first: Option<(usize, usize)>,
-}
-
-impl Losses {
-    fn add(&mut self, report: &ConversionReport, first_row: usize, column: usize) {
-        self.rounded += report.inexact;
-        self.clamped += report.below_range + report.above_range;
-        self.nan_to_zero += report.nan_to_int;
-        self.infinite += report.overflow_to_infinity;
-        if let Some((row, _)) = report.first {
-            let place = (first_row + row, column);
-            self.first = Some(self.first.map_or(place, |first| first.min(place)));
-        }
-    }
-
-    /// Counts the values of a block that a type does not hold.
-    fn look_at<T: Element>(&mut self, block: &dyn NumericTable, first_row: usize) -> Result<()> {
-        for column in 0..block.shape().columns {
-            let (array, validity) = block.column_with_validity(column, ..)?;
-            if array.element_type() == T::TYPE {
-                continue;
-            }
-            match_element!(array.element_type(), S => {
-                let values = array.downcast_ref::<S>().map_or(&[][..], |values| values);
-                match validity.filter(|validity| validity.has_missing()) {
-                    None => self.add(&report_slice::<S, T>(values), first_row, column),
-                    Some(validity) => {
-                        for (run, is_present) in validity.runs() {
-                            if is_present {
-                                let start = run.start;
-                                self.add(&report_slice::<S, T>(&values[run]), first_row + start, column);
-                            }
-                        }
-                    }
-                }
-            });
-        }
-        Ok(())
-    }
-
-    pub(crate) fn count(&self) -> usize {
-        self.rounded + self.clamped + self.nan_to_zero + self.infinite
-    }
-
-    /// Returns what was lost, in words.
-    pub(crate) fn text(&self) -> String {
-        let kinds = [
-            (self.rounded, "rounded"),
-            (self.clamped, "clamped to the range of the type"),
-            (self.nan_to_zero, "NaN became 0"),
-            (self.infinite, "became infinite"),
-        ];
-        let kinds = kinds.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
-        let kinds: Vec<String> = kinds.collect();
-        let (row, column) = self.first.unwrap_or_default();
-        format!("{}; the first in row {row}, column {column}", kinds.join(", "))
-    }
-}
-
 impl Output {
     /// Returns the usual way to write a format: each value exactly.
     pub(crate) fn new(path: PathBuf, format: Format) -> Self {
@@ -130,9 +68,28 @@ impl Output {
 
     /// Writes all blocks. `dictionary` describes the columns as far as it is known now; labels may still be added.
     pub(crate) fn write(&self, blocks: Blocks<'_>, dictionary: &DataDictionary) -> Outcome<Written> {
-        if self.path.as_os_str() == "-" {
-            return self.write_stdout(blocks, dictionary);
+        let keeps_columns = matches!(self.format, Format::Csv | Format::Npz | Format::Parquet | Format::Arrow);
+        if let Some(element) = self.element
+            && keeps_columns
+        {
+            let mut written = Written { element: self.element, ..Written::default() };
+            let plain = Self { element: None, ..self.clone() };
+            match_element!(element, T => {
+                let dictionary = dictionary.with_element_type(T::TYPE)?;
+                plain.write(Box::new(self.converted::<T>(blocks, &mut written)), &dictionary)?;
+            });
+            return Ok(written);
         }
+        let written = if is_stream(&self.path) {
+            self.write_stream(blocks, dictionary)?
+        } else {
+            self.write_file(blocks, dictionary)?
+        };
+        note_lost_names(&self.path, self.format, dictionary);
+        Ok(written)
+    }
+
+    fn write_file(&self, blocks: Blocks<'_>, dictionary: &DataDictionary) -> Outcome<Written> {
         if self.format != Format::Shards && self.path.is_dir() {
             let path = self.path.display();
             return Err(Failure::usage(format!("{path} is a folder: name a file in it, or write `--to shards`")));
@@ -145,8 +102,13 @@ impl Output {
                 Written { rows, ..Written::default() }
             }
             Format::Ntb => match_element!(element, T => self.write_table::<T>(blocks, dictionary)?),
-            Format::Shards if self.keeps_types => self.write_typed_shards(blocks, dictionary)?,
-            Format::Shards => match_element!(element, T => self.write_shards::<T>(blocks, dictionary)?),
+            Format::Shards => {
+                let blocks: Blocks<'_> = Box::new(blocks.map(|block| with_labels(block?, dictionary)));
+                match self.keeps_types {
+                    true => self.write_typed_shards(blocks, dictionary)?,
+                    false => match_element!(element, T => self.write_shards::<T>(blocks, dictionary)?),
+                }
+            }
             Format::Csv => {
                 let mut rows = 0;
                 replace_file(&self.path, |file| {
@@ -182,23 +144,29 @@ impl Output {
         Ok(written)
     }
 
-    /// Text goes to standard output as it is made. Other formats are not written from front to back, and are copied.
-    fn write_stdout(&self, blocks: Blocks<'_>, dictionary: &DataDictionary) -> Outcome<Written> {
-        let mut stdout = io::stdout().lock();
-        if self.format == Format::Csv {
-            let mut out = io::BufWriter::new(&mut stdout);
-            let rows = write_csv(blocks, dictionary, &mut out, &self.path)?;
-            out.flush()?;
-            return Ok(Written { rows, ..Written::default() });
-        }
+    /// Text goes to standard output, a pipe or a device as it is made. Other formats are not written from front to
+    /// back, and are copied.
+    fn write_stream(&self, blocks: Blocks<'_>, dictionary: &DataDictionary) -> Outcome<Written> {
         if self.format == Format::Shards {
-            return Err(Failure::usage("shards are a folder, which standard output is not"));
+            let name = if is_stdout(&self.path) { "standard output".into() } else { self.path.to_string_lossy() };
+            return Err(Failure::usage(format!("shards are a folder, which {name} is not")));
+        }
+        let failed = |error| Error::io(&self.path, error);
+        let mut stream: Box<dyn Write> = match is_stdout(&self.path) {
+            true => Box::new(io::stdout().lock()),
+            false => Box::new(std::fs::OpenOptions::new().write(true).open(&self.path).map_err(failed)?),
+        };
+        if self.format == Format::Csv {
+            let mut out = io::BufWriter::new(&mut stream);
+            let rows = write_csv(blocks, dictionary, &mut out, &self.path)?;
+            out.flush().map_err(failed)?;
+            return Ok(Written { rows, ..Written::default() });
         }
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("output");
-        let written = Self { path: path.clone(), ..self.clone() }.write(blocks, dictionary)?;
-        io::copy(&mut std::fs::File::open(&path)?, &mut stdout)?;
-        stdout.flush()?;
+        let written = Self { path: path.clone(), ..self.clone() }.write_file(blocks, dictionary)?;
+        io::copy(&mut std::fs::File::open(&path)?, &mut stream).map_err(failed)?;
+        stream.flush().map_err(failed)?;
         Ok(written)
     }
 
@@ -247,12 +215,6 @@ impl Output {
     fn write_shards<T: Element>(&self, blocks: Blocks<'_>, dictionary: &DataDictionary) -> Outcome<Written> {
         let mut written = Written { element: Some(T::TYPE), ..Written::default() };
         let dictionary_of_type = dictionary.with_element_type(T::TYPE)?;
-        if may_grow(dictionary) {
-            return Err(Failure::usage(
-                "the words of this file are known at its end only, and every shard has them: convert it to a table \
-                 file, and split that",
-            ));
-        }
         let columns = dictionary_of_type.len();
         let most = self.rows_per_shard(columns * size_of::<T>());
         let writer = ShardsWriter::<T>::create(&self.path, columns, dictionary_of_type)?;
@@ -337,19 +299,11 @@ impl Output {
     }
 
     fn write_arrow(&self, blocks: Blocks<'_>, dictionary: &DataDictionary) -> Outcome<Written> {
-        let mut written = Written { element: self.element, ..Written::default() };
         let mut count = 0;
-        let blocks: Blocks<'_> = match self.element {
-            Some(element) => match_element!(element, T => {
-                Box::new(self.converted::<T>(blocks, &mut written))
-            }),
-            None => blocks,
-        };
-        let none = self.element.is_none();
         let counted = blocks.map(|block| {
             let block = block?;
             count += block.shape().rows;
-            if none { with_gaps(block, dictionary) } else { Ok(block) }
+            with_gaps(block, dictionary)
         });
         let mut counted: Box<dyn Iterator<Item = Result<Block>>> = Box::new(counted);
         if self.format == Format::Arrow && may_grow(dictionary) {
@@ -371,8 +325,7 @@ impl Output {
             }
             _ => save_ipc_blocks(&self.path, blocks, IpcWriteOptions::new())?,
         }
-        written.rows = count;
-        Ok(written)
+        Ok(Written { rows: count, ..Written::default() })
     }
 
     fn write_svmlight(&self, blocks: Blocks<'_>, dictionary: &DataDictionary) -> Outcome<Written> {
@@ -389,9 +342,50 @@ impl Output {
     }
 }
 
-/// Returns whether words may be added to the labels while rows are read.
-pub(crate) fn may_grow(dictionary: &DataDictionary) -> bool {
-    dictionary.iter().any(|feature| is_words(feature) && feature.label(0).is_none())
+/// Returns whether a path names standard output.
+fn is_stdout(path: &Path) -> bool {
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path.as_os_str() == *name)
+}
+
+/// Returns whether a path names standard output, a pipe or a device, which are written from front to back, and not
+/// replaced.
+pub(crate) fn is_stream(path: &Path) -> bool {
+    is_stdout(path) || std::fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir())
+}
+
+/// Says that a format holds no names of columns, if there are some.
+pub(crate) fn note_lost_names(path: &Path, format: Format, dictionary: &DataDictionary) {
+    let has_names = dictionary.names().any(|name| name.is_some());
+    if has_names && matches!(format, Format::Npy | Format::Mtx | Format::Svmlight) {
+        let (path, format) = (path.display(), format.name());
+        print::hint(&format!("{path}: the names of the columns are lost, because the format {format} has none"));
+    }
+}
+
+/// Returns a block with all labels of its columns, which a file may show only after its rows, and with the types that
+/// hold their numbers: all shards of a table have the same.
+fn with_labels(block: Block, dictionary: &DataDictionary) -> Result<Block> {
+    let is_same = |(own, all): (&Feature, &Feature)| {
+        !is_words(all) || own.element_type == all.element_type && own.category_count() == all.category_count()
+    };
+    if block.dictionary().iter().zip(dictionary.iter()).all(is_same) {
+        return Ok(block);
+    }
+    let mut table = SoaNumericTable::new();
+    for (column, feature) in dictionary.iter().enumerate() {
+        let (mut array, validity) = block.column_with_validity(column, ..)?;
+        if array.element_type() != feature.element_type {
+            // Numbers of labels, which `f64` holds.
+            let numbers: Vec<f64> = match_element!(array.element_type(), S => {
+                array.downcast_ref::<S>().map_or(&[][..], |values| values).iter().map(|&value| cast(value)).collect()
+            });
+            array = match_element!(feature.element_type, T => {
+                AnyArray::from(numbers.into_iter().map(cast::<f64, T>).collect::<Vec<T>>())
+            });
+        }
+        table.push_nullable(Feature { nullable: false, ..feature.clone() }, array, validity)?;
+    }
+    with_gaps(Box::new(table), dictionary)
 }
 
 /// Returns a block whose columns are nullable wherever those of some block may be: all blocks of a file have one
@@ -439,47 +433,4 @@ fn collect(blocks: Blocks<'_>, dictionary: &DataDictionary) -> Result<(Block, us
             (Box::new(all), rows)
         }
     })
-}
-
-/// Writes blocks as CSV, compressed as the name says. Returns the number of rows.
-fn write_csv(
-    blocks: Blocks<'_>,
-    dictionary: &DataDictionary,
-    file: &mut (dyn Write + '_),
-    path: &Path,
-) -> Result<usize> {
-    let name = path.to_string_lossy().to_lowercase();
-    let failed = |error| Error::io(path, error);
-    if name.ends_with(".gz") {
-        let mut encoder = GzEncoder::new(file, Compression::default());
-        let rows = write_text(blocks, dictionary, &mut encoder, &name)?;
-        encoder.finish().map_err(failed)?;
-        return Ok(rows);
-    }
-    if name.ends_with(".zst") {
-        let mut encoder = zstd::Encoder::new(file, 3).map_err(failed)?;
-        let rows = write_text(blocks, dictionary, &mut encoder, &name)?;
-        encoder.finish().map_err(failed)?;
-        return Ok(rows);
-    }
-    write_text(blocks, dictionary, file, &name)
-}
-
-fn write_text(blocks: Blocks<'_>, dictionary: &DataDictionary, mut out: impl Write, name: &str) -> Result<usize> {
-    let delimiter = if has_tabs(Path::new(name)) { b'\t' } else { b',' };
-    let options = |has_header| CsvWriteOptions::new().delimiter(delimiter).header(has_header);
-    let (mut rows, mut is_first) = (0, true);
-    for block in blocks {
-        let block = block?;
-        if block.shape().columns == 0 {
-            return Err(other("a table without columns cannot be written as CSV"));
-        }
-        block.write_csv_to(&mut out, options(is_first)).map_err(|error| error.moved(rows, 0))?;
-        rows += block.shape().rows;
-        is_first = false;
-    }
-    if is_first {
-        no_rows(dictionary)?.write_csv_to(&mut out, options(true))?;
-    }
-    Ok(rows)
 }

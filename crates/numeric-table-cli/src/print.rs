@@ -1,6 +1,7 @@
 //! Standard output: tables of aligned columns, JSON, and rows.
 
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::{AnsiColor, Style};
 use serde_json::Value;
@@ -38,6 +39,21 @@ pub(crate) fn error(message: &str) {
 /// Prints what a user should know of a command that succeeded.
 pub(crate) fn warning(message: &str) {
     to_stderr(AnsiColor::Yellow.on_default().bold(), "warning", message);
+}
+
+/// Whether notes are not wanted.
+static IS_QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Sets whether notes are left out: `--quiet`.
+pub(crate) fn be_quiet(is_quiet: bool) {
+    IS_QUIET.store(is_quiet, Ordering::Relaxed);
+}
+
+/// Prints to standard error what is as it should be, and may still surprise.
+pub(crate) fn hint(message: &str) {
+    if !IS_QUIET.load(Ordering::Relaxed) {
+        to_stderr(AnsiColor::Cyan.on_default().bold(), "note", message);
+    }
 }
 
 /// Prints a document of JSON.
@@ -117,9 +133,8 @@ impl Grid {
             print(line, &missing, None)?;
         }
         if shown < titles.len() {
-            let more = titles.len() - shown;
-            let plural = if more == 1 { "" } else { "s" };
-            writeln!(out, "{FAINT}... and {more} more column{plural}{FAINT:#}")?;
+            let more = count(titles.len() - shown, "more column");
+            writeln!(out, "{FAINT}... and {more}{FAINT:#}")?;
         }
         Ok(out.flush()?)
     }
@@ -199,6 +214,12 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
+/// Returns a number of things, such as `1 row` or `1,234 rows`, in the singular if there is one.
+pub(crate) fn count(number: impl TryInto<u64>, thing: &str) -> String {
+    let number = number.try_into().unwrap_or(u64::MAX);
+    format!("{} {thing}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
 /// Returns a number with six significant digits.
 pub(crate) fn short(number: f64) -> String {
     if number == 0.0 || !number.is_finite() {
@@ -218,9 +239,13 @@ fn trimmed(digits: &str) -> &str {
     if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits }
 }
 
-/// Returns a number as JSON; what JSON cannot spell is a string.
+/// Returns a result as JSON: `null` if it is undefined (NaN), and a string if it is infinite.
 pub(crate) fn number(number: f64) -> Value {
-    serde_json::Number::from_f64(number).map_or_else(|| number.to_string().into(), Value::Number)
+    match serde_json::Number::from_f64(number) {
+        Some(number) => Value::Number(number),
+        None if number.is_nan() => Value::Null,
+        None => number.to_string().into(),
+    }
 }
 
 #[cfg(test)]
@@ -233,6 +258,8 @@ mod tests {
         assert_eq!(shorts, ["0", "1", "5.84333", "-0.0000123457", "123456789", "1e20", "NaN", "0.3"]);
         assert_eq!([0, 1023, 1024, 5 << 30].map(size), ["0 bytes", "1023 bytes", "1.0 KiB", "5.0 GiB"]);
         assert_eq!([7, 1234, 1234567].map(grouped), ["7", "1,234", "1,234,567"]);
+        assert_eq!([0, 1, 1234].map(|number: u64| count(number, "row")), ["0 rows", "1 row", "1,234 rows"]);
+        assert_eq!([number(f64::NAN), number(f64::INFINITY), number(0.5)], [Value::Null, "inf".into(), 0.5.into()]);
         assert_eq!(clean("a\u{1b}[31m"), "a\u{fffd}[31m");
     }
 }

@@ -138,7 +138,8 @@ pub(crate) fn range(args: &RowsArgs, json: bool) -> Outcome {
     if let Some(count) = input.known_rows()
         && range.start > count
     {
-        return Err(Failure::usage(format!("{}: there are {count} rows, so none from {} on", input.name, range.start)));
+        let rows = crate::print::count(count, "row");
+        return Err(Failure::usage(format!("{}: the file has {rows}, and none from {} on", input.name, range.start)));
     }
     show(&input, &args.choice, range, usize::MAX, json)
 }

@@ -8,18 +8,19 @@ use numeric_table::files;
 use numeric_table::shards::Shards;
 use serde_json::json;
 
-use crate::args::{CsvArgs, JoinArgs, RepairArgs, SplitArgs};
+use crate::args::{JoinArgs, RepairArgs, SplitArgs};
+use crate::cells::may_grow;
 use crate::convert;
 use crate::failure::{Failure, Outcome};
 use crate::format::Format;
-use crate::input::{Block, Blocks, Input};
-use crate::output::{Output, may_grow};
-use crate::print::{self, Grid, grouped, size};
+use crate::input::{Block, Blocks, Input, missing_file};
+use crate::output::{Output, is_stream};
+use crate::print::{self, Grid, count, size};
 use crate::progress::Progress;
 
 pub(crate) fn split(args: &SplitArgs, json: bool, quiet: bool) -> Outcome {
     let input = Input::open(&args.input)?;
-    let dictionary = input.dictionary()?;
+    let dictionary = input.dictionary_with_labels()?;
     let rows = match (args.rows, args.parts) {
         (Some(0), _) | (_, Some(0)) => return Err(Failure::usage("--rows and --parts need at least 1")),
         (Some(rows), _) => Some(rows),
@@ -45,12 +46,8 @@ pub(crate) fn split(args: &SplitArgs, json: bool, quiet: bool) -> Outcome {
     if quiet {
         return Ok(());
     }
-    let (rows, count) = (grouped(written.rows as u64), shards.shard_count());
-    print::line(&format!(
-        "{}: {rows} rows in {count} shard{}",
-        args.output.display(),
-        if count == 1 { "" } else { "s" }
-    ))
+    let (rows, files) = (count(written.rows, "row"), count(shards.shard_count(), "shard"));
+    print::line(&format!("{}: {rows} in {files}", args.output.display()))
 }
 
 /// Writes the rows of several files, one file after the other.
@@ -59,10 +56,7 @@ pub(crate) fn join(args: &JoinArgs, json: bool, quiet: bool) -> Outcome {
         return Err(Failure::usage("join needs a file to read and one to write"));
     };
     let format = convert::target(output_path, args.to)?;
-    let mut inputs = Vec::new();
-    for path in paths {
-        inputs.push(Input::open_path(path, None, &CsvArgs::default(), None)?);
-    }
+    let inputs = Input::open_several(paths, &args.read)?;
     let first = inputs[0].dictionary()?;
     for input in &inputs[1..] {
         let other = input.dictionary()?;
@@ -139,7 +133,7 @@ pub(crate) fn join(args: &JoinArgs, json: bool, quiet: bool) -> Outcome {
     });
     let written = output.write(Box::new(blocks), &dictionary)?;
     drop(progress);
-    if output_path.as_os_str() == "-" {
+    if is_stream(output_path) {
         return Ok(());
     }
     if json {
@@ -150,8 +144,8 @@ pub(crate) fn join(args: &JoinArgs, json: bool, quiet: bool) -> Outcome {
     if quiet {
         return Ok(());
     }
-    let rows = grouped(written.rows as u64);
-    print::line(&format!("{}: {rows} rows of {} files", output_path.display(), inputs.len()))
+    let (rows, files) = (count(written.rows, "row"), count(inputs.len(), "file"));
+    print::line(&format!("{}: {rows} of {files}", output_path.display()))
 }
 
 /// Lists what interrupted programs left in a folder, and removes it if that is wanted.
@@ -168,7 +162,7 @@ pub(crate) fn repair(args: &RepairArgs, json: bool) -> Outcome {
         }
     };
     let asked = args.yes;
-    let count = left.len();
+    let left_count = left.len();
     if !json {
         if left.is_empty() {
             print::line(&format!("{}: nothing is left of interrupted programs", folder.display()))?;
@@ -180,7 +174,7 @@ pub(crate) fn repair(args: &RepairArgs, json: bool) -> Outcome {
             grid.print()?;
         }
     }
-    let removes = asked || (count > 0 && !json && !args.list && ask(count)?);
+    let removes = asked || (left_count > 0 && !json && !args.list && ask(left_count)?);
     let (mut removed, mut list) = (0, Vec::new());
     for file in left {
         list.push(json!({ "path": file.path().to_string_lossy(), "bytes": file.size_in_bytes() }));
@@ -194,23 +188,23 @@ pub(crate) fn repair(args: &RepairArgs, json: bool) -> Outcome {
         print::json(&json!({ "left": list, "removed": removed, "manifest": manifest }))?;
     } else {
         if removed > 0 {
-            print::line(&format!("removed {removed} of {count}"))?;
+            print::line(&format!("removed {removed} of {left_count}"))?;
         }
         if let Some(manifest) = &manifest {
             print::line(manifest)?;
         }
     }
-    let is_done = removed == count && manifest.as_ref().is_none_or(|text| text.contains("written"));
+    let is_done = removed == left_count && manifest.as_ref().is_none_or(|text| text.contains("written"));
     if is_done { Ok(()) } else { Err(Failure::No) }
 }
 
-fn ask(count: usize) -> Outcome<bool> {
+fn ask(files: usize) -> Outcome<bool> {
     if !std::io::stdin().is_terminal() {
         print::line("nothing was removed: `--yes` removes without a question")?;
         return Ok(false);
     }
     let mut out = print::out();
-    let them = if count == 1 { "it" } else { "them" };
+    let them = if files == 1 { "it" } else { "them" };
     write!(out, "remove {them}? [y/N] ")?;
     out.flush()?;
     let mut answer = String::new();
@@ -229,13 +223,20 @@ fn manifest(folder: &Path, args: &RepairArgs, writes: bool) -> Outcome<Option<St
         (false, false) => return Ok(None),
         (false, true) if !args.manifest => return Ok(None), // a folder of table files needs none
         (false, true) => "there is no manifest".to_owned(),
-        (true, _) => match Shards::open(&path).and_then(|shards| shards.verify()) {
-            Ok(_) => return Ok(None),
+        (true, _) => match Shards::open(&path) {
+            Ok(shards) => match (shards.files().find(|shard| !shard.path.exists()), shards.verify()) {
+                (Some(shard), _) => missing_file(&shard).to_string(),
+                (None, Err(error)) => error.to_string(),
+                (None, Ok(_)) => return Ok(None),
+            },
             Err(error) => error.to_string(),
         },
     };
     if !args.manifest || !(writes || args.yes) || args.list {
-        return Ok(Some(format!("{problem}: `--manifest --yes` writes one over all complete files of the folder")));
+        return Ok(Some(format!(
+            "{problem}\n`--manifest --yes` writes a manifest over all complete files of the folder, without the rows of \
+             others"
+        )));
     }
     let mut complete = Vec::new();
     let mut names: Vec<_> = std::fs::read_dir(folder)
@@ -257,6 +258,6 @@ fn manifest(folder: &Path, args: &RepairArgs, writes: bool) -> Outcome<Option<St
         std::fs::rename(&path, &kept).map_err(|error| numeric_table::Error::io(&path, error))?;
     }
     shards.save_manifest(&path)?;
-    let text = format!("{problem}: a manifest over {} files was written", complete.len());
-    Ok(Some(if left_out > 0 { format!("{text}; {left_out} damaged files are left out") } else { text }))
+    let text = format!("{problem}\na manifest over {} was written", count(complete.len(), "file"));
+    Ok(Some(if left_out > 0 { format!("{text}, without {}", count(left_out, "damaged file")) } else { text }))
 }

@@ -15,7 +15,7 @@ use crate::choice::Chooser;
 use crate::columns;
 use crate::failure::{Failure, Outcome};
 use crate::input::{Block, Input};
-use crate::print::{self, Grid, grouped, number, short};
+use crate::print::{self, Grid, count, grouped, number, short};
 use crate::progress::Progress;
 
 /// The number of bars of a small histogram.
@@ -127,7 +127,7 @@ pub(crate) fn run(args: &StatsArgs, json: bool, quiet: bool) -> Outcome {
         let columns = columns.iter().map(|column| column.json(&quantiles)).collect::<Result<Vec<_>>>()?;
         return print::json(&json!({ "rows": summary.basic.row_count(), "columns": columns }));
     }
-    print::note(&format!("{} rows", grouped(summary.basic.row_count())))?;
+    print::note(&count(summary.basic.row_count(), "row"))?;
     let mut titles: Vec<String> = ["column", "count", "missing", "mean", "std", "min"].map(str::to_owned).to_vec();
     titles.extend(quantiles.iter().map(|quantile| format!("{}%", short(quantile * 100.0))));
     titles.extend(["max", "values"].map(str::to_owned));
@@ -197,7 +197,8 @@ impl Column<'_> {
             });
             let words: Vec<String> = words.collect();
             let more = if counts.len() > 3 { ", ..." } else { "" };
-            let text = format!("{} words: {}{more}", self.feature.category_count().unwrap_or(0), words.join(", "));
+            let all = count(self.feature.category_count().unwrap_or(0), "word");
+            let text = format!("{all}: {}{more}", words.join(", "));
             line.push(Cell::Text(text));
             return Ok(line);
         }
@@ -413,10 +414,7 @@ pub(crate) fn corr(args: &CorrArgs, json: bool, quiet: bool) -> Outcome {
     }
     grid.print()?;
     if sum.missing_rows() > 0 {
-        print::note(&match sum.missing_rows() {
-            1 => "1 row with missing values is left out".to_owned(),
-            rows => format!("{} rows with missing values are left out", grouped(rows)),
-        })?;
+        print::note(&format!("without {} with missing values", count(sum.missing_rows(), "row")))?;
     }
     Ok(())
 }

@@ -12,6 +12,8 @@
 
 use std::cmp::Ordering;
 
+use unicode_width::UnicodeWidthStr;
+
 /// The first and the last byte after it of a part of the text.
 pub(super) type Span = (usize, usize);
 
@@ -20,8 +22,10 @@ const DEPTH: usize = 100;
 
 #[derive(Debug)]
 pub(super) enum Node {
-    And(Box<Self>, Box<Self>),
-    Or(Box<Self>, Box<Self>),
+    /// All of them. A long chain is a list, so that its length needs no stack.
+    And(Vec<Self>),
+    /// One of them at least.
+    Or(Vec<Self>),
     Not(Box<Self>),
     Missing((String, Span)),
     Compare((String, Span), Compare, Literal),
@@ -73,11 +77,10 @@ impl Compare {
 
 /// Returns a message, the text, and a line that points at a part of it.
 pub(super) fn pointed(text: &str, (start, end): Span, reason: &str) -> String {
-    let count = |part: &str| part.chars().count();
-    let (before, there) = (count(&text[..start]), count(&text[start..end]).max(1));
-    if text.chars().count() > 200 || text.contains('\n') {
-        return format!("{reason}, at character {}", before + 1);
+    if text.chars().count() > 200 || text.contains(char::is_control) {
+        return format!("{reason}, at character {}", text[..start].chars().count() + 1);
     }
+    let (before, there) = (text[..start].width(), text[start..end].width().max(1));
     format!("{reason}\n  {text}\n  {}{}", " ".repeat(before), "^".repeat(there))
 }
 
@@ -192,19 +195,21 @@ impl Parser<'_> {
     }
 
     fn or(&mut self) -> Result<Node, String> {
-        let mut node = self.and()?;
+        let first = self.and()?;
+        let mut nodes = Vec::new();
         while self.accept(&Token::Or) {
-            node = Node::Or(Box::new(node), Box::new(self.and()?));
+            nodes.push(self.and()?);
         }
-        Ok(node)
+        Ok(if nodes.is_empty() { first } else { Node::Or([first].into_iter().chain(nodes).collect()) })
     }
 
     fn and(&mut self) -> Result<Node, String> {
-        let mut node = self.not()?;
+        let first = self.not()?;
+        let mut nodes = Vec::new();
         while self.accept(&Token::And) {
-            node = Node::And(Box::new(node), Box::new(self.not()?));
+            nodes.push(self.not()?);
         }
-        Ok(node)
+        Ok(if nodes.is_empty() { first } else { Node::And([first].into_iter().chain(nodes).collect()) })
     }
 
     fn not(&mut self) -> Result<Node, String> {

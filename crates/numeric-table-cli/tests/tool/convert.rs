@@ -13,7 +13,7 @@ fn every_format_is_written_and_read_back() {
         assert_eq!(room.ok(&format!("convert {name} -")), plain, "{name}");
     }
     for name in ["h.npy", "i.npz", "j.mtx"] {
-        room.ok(&format!("convert --columns 0..4 iris.csv {name}"));
+        room.ok(&format!("convert --quiet --columns 0..4 iris.csv {name}")); // the names are lost
         let sum = |name: &str| {
             let text = room.ok(&format!("stats --json --columns 2 {name}"));
             serde_json::from_str::<serde_json::Value>(&text).unwrap()["columns"][0]["sum"].clone()
@@ -22,7 +22,7 @@ fn every_format_is_written_and_read_back() {
     }
     room.ok("convert e.tsv e.tsv.back.csv");
     assert_eq!(room.read("e.tsv.back.csv"), plain.as_bytes(), "the last end of a name counts");
-    room.ok("convert --label species iris.csv k.svm");
+    room.ok("convert --quiet --label species iris.csv k.svm");
     room.ok("convert k.svm l.mtx");
     room.ok("convert l.mtx m.npz");
     assert_eq!(room.ok("convert m.npz -"), room.ok("convert k.svm -"));
@@ -160,7 +160,7 @@ fn damage_is_found_and_manifests_are_repaired() {
     let run = room.run("repair shards");
     assert!(run.code == 1 && run.out.contains("--manifest --yes"), "{run:?}");
     let run = room.run("repair --manifest --yes shards");
-    assert!(run.code == 0 && run.out.contains("1 damaged files are left out"), "{run:?}");
+    assert!(run.code == 0 && run.out.contains("over 2 files was written, without 1 damaged file\n"), "{run:?}");
     assert!(room.ok("stats shards").starts_with("100 rows"));
     room.write("shards/.00c0ffee00c0ffee.ntb.tmp", "half");
     assert_eq!(room.run("repair --list shards").code, 1);

@@ -6,7 +6,7 @@ use crate::support::Room;
 fn a_file_that_is_cut_or_flipped_anywhere_is_an_error_and_never_a_crash() {
     let room = Room::new();
     for name in ["a.ntb", "b.parquet", "c.arrow", "d.csv.gz", "e.npy", "f.npz", "g.csv.zst"] {
-        room.ok(&format!("convert iris.csv {name}"));
+        room.ok(&format!("convert --quiet iris.csv {name}"));
         let whole = room.read(name);
         let broken = format!("broken.{}", name.split_once('.').unwrap().1);
         for part in 0..8 {
@@ -103,6 +103,45 @@ fn files_larger_than_memory_are_read_and_converted() {
     }
     let run = room.shell("ulimit -d 8192; ntable --threads 1 stats a.ntb");
     assert_ne!(run.code, 0, "the limit has an effect: {run:?}");
+}
+
+/// Writes a CSV file of some MiB.
+#[cfg(target_os = "linux")]
+fn write_long_csv(room: &Room, name: &str, mebibytes: usize) {
+    use std::io::Write;
+    let rows: String = (0..30_000).map(|row| format!("{row},{}.25,w{}\n", row * 7, row % 50)).collect();
+    let mut file = std::fs::File::create(room.path(name)).unwrap();
+    writeln!(file, "a,b,c").unwrap();
+    for _ in 0..(mebibytes << 20) / rows.len() + 1 {
+        file.write_all(rows.as_bytes()).unwrap();
+    }
+}
+
+/// Summarizes, converts and prints a CSV file with some KiB of address space: the program, its stacks and its blocks.
+#[cfg(target_os = "linux")]
+fn check_long_csv(mebibytes: usize, kibibytes: usize) {
+    let room = Room::new();
+    write_long_csv(&room, "long.csv", mebibytes);
+    assert!(std::fs::metadata(room.path("long.csv")).unwrap().len() > kibibytes as u64 * 1024);
+    for command in ["stats long.csv", "tail -n 1 long.csv", "convert long.csv long.parquet"] {
+        let run = room.shell(&format!("ulimit -v {kibibytes}; ntable --threads 2 {command}"));
+        assert_eq!((run.code, run.err.as_str()), (0, ""), "{command}: {run:?}");
+    }
+    let run = room.shell("ulimit -v 16384; ntable --threads 1 stats long.csv");
+    assert_ne!(run.code, 0, "the limit has an effect: {run:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn csv_files_larger_than_memory_are_read_and_converted() {
+    check_long_csv(192, 160 << 10);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "writes a file of 4 GiB, and reads it three times"]
+fn a_csv_file_of_4_gib_is_read_with_256_mib() {
+    check_long_csv(4096, 256 << 10);
 }
 
 /// The program is stopped by Ctrl-C while it writes: the old file stays, and nothing is left beside it.

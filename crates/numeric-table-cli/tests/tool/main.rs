@@ -1,6 +1,8 @@
 //! The program as its users run it.
 
+mod checks;
 mod convert;
+mod csv;
 mod hostile;
 mod page;
 mod rows;

@@ -30,7 +30,7 @@ fn rows_that_are_not_there_are_said_so() {
     let room = Room::new();
     room.ok("convert iris.csv a.ntb");
     let run = room.run("rows 151.. a.ntb");
-    assert_eq!((run.code, run.err.as_str()), (2, "error: a.ntb: there are 150 rows, so none from 151 on\n"));
+    assert_eq!((run.code, run.err.as_str()), (2, "error: a.ntb: the file has 150 rows, and none from 151 on\n"));
     assert_eq!(room.ok("rows 149..1000 --json a.ntb").lines().count(), 1);
     assert_eq!(room.ok("head --json -n 0 iris.csv"), "");
     assert_eq!(room.ok("sample -n 1000 --json iris.csv").lines().count(), 150);
@@ -73,7 +73,7 @@ fn whole_numbers_keep_all_digits() {
     room.write("t.csv", "a\n9007199254740993\n-9223372036854775808\n");
     for name in ["t.csv", "t.ntb", "t.parquet", "t.npy", "t.arrow"] {
         if name != "t.csv" {
-            room.ok(&format!("convert t.csv {name}"));
+            room.ok(&format!("convert --quiet t.csv {name}"));
         }
         let json = room.ok(&format!("head --json {name}"));
         assert!(json.contains(":9007199254740993}") && json.contains(":-9223372036854775808}"), "{name}: {json}");
