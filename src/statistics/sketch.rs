@@ -165,7 +165,7 @@ impl QuantileSketch {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn update_with(&mut self, table: &dyn NumericTable, options: StatisticsOptions) -> Result<()> {
-        check_addition(self.dictionary.as_ref(), Some(table.dictionary()))?;
+        self.check_names(table)?;
         let source = TableSource(table);
         self.add_work(&Work::on_columns(self.columns.len(), table, &source, &options)?)?;
         self.take_names(table);

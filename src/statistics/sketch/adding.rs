@@ -41,7 +41,7 @@ impl QuantileSketch {
     /// # Errors
     /// The errors of [`update_with`](Self::update_with).
     pub(in crate::statistics) fn add_block(&mut self, table: &dyn NumericTable) -> Result<()> {
-        check_addition(self.dictionary.as_ref(), Some(table.dictionary()))?;
+        self.check_names(table)?;
         let (source, options) = (TableSource(table), StatisticsOptions::new());
         let work = Work::on_columns(self.columns.len(), table, &source, &options)?;
         match work.are_few() && !work.shape.is_empty() {
@@ -51,6 +51,16 @@ impl QuantileSketch {
         }?;
         self.take_names(table);
         Ok(())
+    }
+
+    /// Checks that no column of a table has the name of another column of this sketch. Labels and units are not compared,
+    /// because a sketch keeps only names.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnequalTables`](crate::ErrorKind::UnequalTables), with the number 1.
+    pub(super) fn check_names(&self, table: &dyn NumericTable) -> Result<()> {
+        let Some(mine) = &self.dictionary else { return Ok(()) };
+        check_addition(Some(mine), Some(&names_of(Some(table.dictionary()), self.columns.len())))
     }
 
     /// Takes the names of a table's columns if the table has names and this sketch does not. No other metadata is kept:
