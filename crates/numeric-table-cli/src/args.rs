@@ -33,7 +33,7 @@ pub(crate) struct Cli {
     /// Print JSON instead of tables: one document, or a line for each row
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Never show a progress bar
+    /// Show no progress bar and no notes
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
     /// Use this many threads, instead of one for each core

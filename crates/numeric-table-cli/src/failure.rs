@@ -169,6 +169,9 @@ fn option(hint: &Hint, error: &Error) -> Option<String> {
     })
 }
 
+/// What helps if a file was cut.
+const CUT: &str = "if the file was cut or damaged, write or copy it again";
+
 /// Returns advice about errors for which the library has none.
 fn own_advice(text: &str, error: &Error) -> Option<String> {
     match error.kind() {
@@ -178,7 +181,19 @@ fn own_advice(text: &str, error: &Error) -> Option<String> {
         ErrorKind::Text { text, reason, .. } if reason.contains("representable as f64") && error.hints().is_empty() => {
             Some(format!("`--missing {text}` makes it a missing value, `--words` reads its column as words"))
         }
-        _ if text.contains("ends too early") => Some("the file was cut: write or copy it again".to_owned()),
+        ErrorKind::Text { text, reason, .. } if reason.contains("fields, not") && text.contains([';', '\t']) => {
+            let delimiter = if text.contains(';') { "';'" } else { "tab" };
+            let decimal = if text.contains(',') { ", and `--decimal ,` reads decimal commas" } else { "" };
+            Some(format!("`--delimiter {delimiter}` sets what separates fields{decimal}"))
+        }
+        // Errors of files that end too early, of the library and of those for Parquet, Arrow and zstd.
+        ErrorKind::Text { text, reason, .. } if text.is_empty() && reason.contains("should have") => {
+            Some(CUT.to_owned())
+        }
+        ErrorKind::Format { .. } => Some(CUT.to_owned()),
+        _ if ["ends too early", "UnexpectedEof", "Corrupt footer"].iter().any(|part| text.contains(part)) => {
+            Some(CUT.to_owned())
+        }
         _ => None,
     }
 }

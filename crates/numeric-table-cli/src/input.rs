@@ -102,7 +102,11 @@ impl Input {
         if input.bytes() > memory::largest_file() {
             return Ok(input);
         }
-        let table = source.load_typed()?;
+        let table = match source.load_typed() {
+            Ok(table) => table,
+            Err(error) if matches!(error.kind(), ErrorKind::OutOfMemory { .. }) => return Ok(input),
+            Err(error) => return Err(error.into()),
+        };
         Ok(Self { body: Body::Loaded(Box::new(table)), ..input })
     }
 

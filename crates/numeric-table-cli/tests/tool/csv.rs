@@ -126,12 +126,13 @@ fn messages_about_other_files_name_the_remedy() {
     room.write("latin-header.csv", b"gr\xf6\xdfe,x\n1,1\n");
     room.write("huge.csv", "a,b\n1e400,1\n");
     let cases = [
-        ("points.csv", "semicolon", "`--delimiter` with ';' splits them into fields"),
-        ("latin.csv", "latin", "`iconv -f LATIN1 -t UTF-8`"),
-        ("latin-header.csv", "latin", "`iconv -f LATIN1 -t UTF-8`"),
-        ("huge.csv", "huge", "`--missing 1e400` makes it a missing value"),
+        ("points.csv", "`--delimiter` with ';' splits them into fields"),
+        ("semicolons.csv", "`--delimiter ';'` sets what separates fields, and `--decimal ,` reads"),
+        ("latin.csv", "`iconv -f LATIN1 -t UTF-8`"),
+        ("latin-header.csv", "`iconv -f LATIN1 -t UTF-8`"),
+        ("huge.csv", "`--missing 1e400` makes it a missing value"),
     ];
-    for (name, _, message) in cases {
+    for (name, message) in cases {
         let run = room.run(&format!("stats {name}"));
         assert!(run.code == 3 && run.err.contains(name) && run.err.contains("line "), "{run:?}");
         assert!(run.err.contains(message), "{run:?}");
