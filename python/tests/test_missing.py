@@ -1,4 +1,4 @@
-"""Missing values: each source beside each target, and the calls that find, fill, drop and make them.
+"""Missing values: each source beside each target.
 
 No cell loses a value or a gap in silence: NaN stays NaN, a gap stays a gap, or an exception says where the table has a
 missing value.
@@ -6,16 +6,14 @@ missing value.
 
 import copy
 import datetime
-import math
 import pickle
 
 import numpy as np
 import pytest
 
 import numeric_table as nt
+from gaps import BIG, NAN, imported, plain
 
-BIG = 2**53 + 1
-NAN = float("nan")
 DAY, EPOCH = datetime.date(2024, 2, 29), datetime.date(1970, 1, 1)
 
 # The values of each column; None is missing.
@@ -29,10 +27,6 @@ COLUMNS = {
     "all missing": [None, None],
 }
 NAME = "the column"
-
-
-def imported(name):
-    return pytest.importorskip(name)
 
 
 def arrow(kind, container):
@@ -156,10 +150,6 @@ def scaled(kind, table):
     return plain(values)
 
 
-def plain(values):
-    return ["NaN" if isinstance(value, float) and math.isnan(value) else value for value in values]
-
-
 def through_file(table, folder):
     nt.save(table, folder / "table.ntb", durable=False)
     return nt.load(folder / "table.ntb")
@@ -260,289 +250,6 @@ def test_arrays_show_nan_for_floats_and_refuse_integers(kind):
         ]
 
 
-def test_a_table_in_one_block_has_no_gaps_until_one_is_made():
-    for array in [np.arange(6).reshape(3, 2), np.ma.array(np.arange(6).reshape(3, 2))]:
-        table = nt.Table(array, names=["a", "b"])
-        shown = table.rows()
-        assert table.kind == "homogeneous" and not table.has_missing and not table.isna().any()
-        table.set_missing(1, "a")
-        assert table.missing_count() == {"a": 1, "b": 0} and shown.tolist() == [[0, 1], [2, 3], [4, 5]]
-        table.set_missing([0, -1], "b")
-        table.set_missing(slice(2, None), 0)
-        assert table.missing().tolist() == [[False, True], [True, False], [True, True]]
-        assert table.to_masked().tolist() == [[0, None], [None, 3], [None, None]]
-        for rows, error in [(3, IndexError), ([7], IndexError), ([True], IndexError), ("a", TypeError), (1.5, Exception)]:
-            with pytest.raises(error):
-                table.set_missing(rows, "a")
-        with table.write_rows(1, 2, dtype="float64") as block:
-            block[0, 0] = 9
-        assert table.missing_count("a") == 1 and table.to_masked("a").tolist() == [0, 9, None]
-    sparse = pytest.importorskip("scipy.sparse")
-    with pytest.raises(nt.TableTypeError, match="sparse"):
-        nt.Table(sparse.csr_array(np.eye(2))).set_missing(0, 0)
-
-
-def gappy():
-    return nt.Table(
-        {"a": [BIG, None, None, 4], "b": [NAN, 2.5, None, 7.5], "c": np.arange(4, dtype="u1"), "d": [None, 1, 2, 3]}
-    )
-
-
-def test_isna_counts_nan_and_missing_does_not():
-    table = gappy()
-    assert table.isna("b").tolist() == [True, False, True, False] and table.missing("b").tolist() == [False, False, True, False]
-    assert table.isna().tolist() == (~table.notna()).tolist() and table.isna().dtype == bool
-    assert table.isna().sum(axis=0).tolist() == [2, 2, 0, 1] and table.missing().sum(axis=0).tolist() == [2, 1, 0, 1]
-    assert table.isna(-1).tolist() == [True, False, False, False] and table.isna().flags.writeable
-    assert nt.Table(np.zeros((0, 2))).isna().shape == (0, 2) and nt.Table.zeros(3, 0).isna().shape == (3, 0)
-    twice = nt.hstack([table[["a"]], table[["a"]]])
-    assert twice.missing_count() == {"a": 2, 1: 2}
-    sparse = pytest.importorskip("scipy.sparse")
-    of_sparse = nt.Table(sparse.csr_array(np.array([[0, NAN], [1, 0]])))
-    assert of_sparse.isna().tolist() == [[False, True], [False, False]] and not of_sparse.has_missing
-    assert len(of_sparse.dropna()) == 1 and of_sparse.fillna({0: 5}) == of_sparse
-    with pytest.raises(nt.TableError, match="sparse"):
-        of_sparse.fillna(0)
-
-
-@pytest.mark.parametrize("rows", [1, 63, 64, 65, 20_000])
-def test_isna_of_many_rows_is_that_of_numpy(rows):
-    random = np.random.default_rng(rows)
-    values, mask = random.integers(0, 100, (rows, 3)), random.random((rows, 3)) < 0.3
-    table = nt.Table(np.ma.array(values, mask=mask))
-    assert np.array_equal(table.isna(), mask) and np.array_equal(table.missing(), mask)
-    floats = values.astype("f4")
-    floats[random.random((rows, 3)) < 0.2] = np.nan
-    table = nt.Table(np.ma.array(floats, mask=mask))
-    assert np.array_equal(table.isna(), mask | np.isnan(floats))
-    again = table.to_masked()
-    assert np.array_equal(np.ma.getmaskarray(again), mask)
-    np.testing.assert_array_equal(again.filled(-1), np.where(mask, -1, floats))
-
-
-def test_gaps_and_nan_are_filled():
-    table = gappy()
-    filled = table.fillna(0)
-    assert filled.rows(dtype="i8").tolist() == [[BIG, 0, 0, 0], [0, 2, 1, 1], [0, 0, 2, 2], [4, 7, 3, 3]]
-    assert [str(dtype) for dtype in filled.dtypes] == [str(dtype) for dtype in table.dtypes] and table == gappy()
-    assert table.fillna({"b": 9}).missing_count() == {"a": 2, "b": 0, "c": 0, "d": 1}
-    assert table.fillna(method="ffill").to_masked("a").tolist() == [BIG, BIG, BIG, 4]
-    forward = table.fillna(method="ffill")
-    assert forward.to_masked("d").tolist() == [None, 1, 2, 3]
-    assert plain(forward.to_masked("b").tolist()) == ["NaN", 2.5, 2.5, 7.5]  # before the first value, NaN stays NaN
-    assert table.fillna(method="bfill").to_masked("b").tolist() == [2.5, 2.5, 7.5, 7.5]
-    assert table.fillna(method="mean").to_masked("b").tolist() == [5.0, 2.5, 5.0, 7.5]
-    assert table.fillna(method="median").to_masked("d").tolist() == [2, 1, 2, 3]
-    as_nan = table.fillna({"b": NAN})
-    assert as_nan.missing_count("b") == 0 and as_nan.isna("b").sum() == 2
-    for value, error in [
-        (1.5, nt.NotRepresentableError),
-        ({"c": 1, "a": NAN}, nt.NotRepresentableError),
-        (2**70, nt.TableError),
-        ("x", nt.TableError),
-        (None, TypeError),
-        ([1], TypeError),
-        ({"z": 1}, ValueError),
-        ({"a": 1, 0: 2}, nt.TableError),
-    ]:
-        with pytest.raises(error):
-            table.fillna(value)
-        assert table == gappy()
-    for call in [lambda: table.fillna(1, method="mean"), lambda: table.fillna(method="linear")]:
-        with pytest.raises((TypeError, ValueError)):
-            call()
-    block = nt.Table(np.array([[1.0, NAN], [3.0, 4.0]], dtype="f4"), names=["x", "y"])
-    assert block.fillna(0).kind == "homogeneous" and block.fillna(0).rows().tolist() == [[1, 0], [3, 4]]
-    assert block.fillna(0).names == ["x", "y"] and np.isnan(block[0, 1])
-
-
-def test_numbers_fill_no_words_and_no_dates():
-    days = np.array(["2024-01-02", "NaT", "2024-01-04"], dtype="datetime64[D]")
-    table = nt.Table({"k": ["x", None, "y"], "d": days, "a": [1, None, 3]})
-    for filled in [table.fillna(0), table.fillna(method="mean"), table.fillna(method="median")]:
-        assert filled.missing_count() == {"k": 1, "d": 1, "a": 0}
-    assert table.fillna({"k": 1})["k"].tolist() == ["x", "y", "y"]
-    for wrong in [2, -1, 77, 0.5]:
-        with pytest.raises(ValueError):
-            table.fillna({"k": wrong})
-    assert table.fillna(method="ffill").missing_count() == {"k": 0, "d": 0, "a": 0}
-
-
-def test_categories_are_filled_by_their_label():
-    pa = imported("pyarrow")
-    table = nt.Table(pa.table({"k": pa.array(["x", None, "y"])}))
-    filled = table.fillna("y")
-    assert [filled.categories["k"][code] for code in filled.codes("k")] == ["x", "y", "y"]
-    with pytest.raises(nt.TableError, match='"z" is not a label'):
-        table.fillna("z")
-
-
-def test_rows_are_dropped():
-    table = gappy()
-    assert table.dropna().rows().tolist() == [[4, 7.5, 3, 3]]
-    assert table.dropna("a").to_masked("a").tolist() == [BIG, 4] and len(table.dropna(["b", "d"])) == 2
-    assert table.dropna("c") == table and len(table.dropna([])) == 4
-    kept = table.dropna("d")
-    assert kept.missing_count() == {"a": 2, "b": 1, "c": 0, "d": 0} and kept.dtypes == table.dtypes
-
-
-def test_equal_tables_have_equal_gaps():
-    table = gappy()
-    assert table == gappy() and table != table.fillna({"b": NAN}) and table != table.fillna(0)
-    assert table.fillna(0) == table.fillna(0)
-    written = nt.Table({"a": np.ma.array([1, 5], mask=[False, True])})
-    assert written == nt.Table({"a": np.ma.array([1, 77], mask=[False, True])})  # the value under a gap does not count
-    assert nt.Table({"a": [1, None]}).fillna(2) == nt.Table(np.array([[1], [2]]), names=["a"])
-
-
-def test_types_change_and_gaps_stay():
-    table = gappy()
-    changed = table.astype("float32")
-    assert changed.missing_count() == table.missing_count() and changed.dtype == "float32"
-    assert np.array_equal(changed.missing(), table.missing()) and plain(changed.to_masked("b").tolist()) == ["NaN", 2.5, None, 7.5]
-    with pytest.raises(nt.NotRepresentableError, match=f"{BIG} at row 0, column 0"):
-        table.astype("float64", policy="exact")
-    report = table.conversion_report("float64")
-    assert report["inexact"] == 1 and report["first"] == (0, 0) and report["values"] == 12
-
-
-def test_masked_arrays_share_the_values_of_a_column():
-    table = gappy()
-    column = table.to_masked("a")
-    assert isinstance(column, np.ma.MaskedArray) and column.dtype == "int64" and column.tolist() == [BIG, None, None, 4]
-    assert table.to_masked("a").data.__array_interface__["data"] == column.data.__array_interface__["data"]
-    assert not column.data.flags.writeable and table.to_masked("c").mask is np.ma.nomask
-    with pytest.raises(nt.NotRepresentableError):
-        table.to_masked()  # no type has all values
-    rounded = table.to_masked(dtype="float64")
-    assert rounded.shape == (4, 4) and np.array_equal(np.ma.getmaskarray(rounded), table.missing())
-    table.set_missing(0, "a")
-    assert column.tolist() == [BIG, None, None, 4] and table.to_masked("a").tolist() == [None, None, None, 4]
-    assert table.to_masked("a", dtype="float32").tolist() == [None, None, None, 4.0]
-
-
-def test_frames_have_types_with_missing_values():
-    imported("pandas")
-    frame = gappy().to_pandas()
-    assert [str(dtype) for dtype in frame.dtypes] == ["Int64", "Float64", "uint8", "Int64"]
-    assert frame["a"].isna().tolist() == [False, True, True, False] and frame["a"][0] == BIG
-    half = nt.Table({"h": np.ma.array([0.5, 1.5], mask=[False, True], dtype="f2")})
-    assert str(half.to_pandas()["h"].dtype) == "Float32"
-    assert nt.Table(half.to_pandas()).to_masked(0).tolist() == [0.5, None]
-
-
-def test_arrow_shares_values_and_bitmaps():
-    pa = imported("pyarrow")
-    source = pa.table({"a": pa.array([BIG, None, 3] * 1000), "b": pa.array([1.5, None, NAN] * 1000)})
-    table = nt.Table(source, copy=False)
-    with nt.trace() as trace:
-        out = pa.table(table)
-    assert trace.nbytes == 0 and out["a"].to_pylist() == source["a"].to_pylist()
-    for column in "ab":
-        one, two = source[column].chunk(0).buffers(), out[column].chunk(0).buffers()
-        assert one[1].address == two[1].address and one[0].address == two[0].address
-    table.set_missing(0, "a")  # a copy: the owner of the bitmap does not see it
-    assert source["a"][0].as_py() == BIG and out["a"][0].as_py() == BIG and table.missing_count("a") == 1001
-    with table.write_rows(1, 2, dtype="float64") as block:
-        block[:] = 5
-    assert out["a"][1].as_py() is None and table.to_masked("a")[1] == 5
-
-
-def test_a_bitmap_that_changes_while_it_is_lent_breaks_nothing():
-    pa = imported("pyarrow")
-    bits, values = np.array([0b11111101] + [255] * 124, dtype="u1"), np.arange(1000)
-    array = pa.Array.from_buffers(pa.int64(), 1000, [pa.py_buffer(bits), pa.py_buffer(values)])
-    table, kept = nt.Table(array, copy=False), nt.Table(array)
-    bits[:] = 0b10101010  # against the promise
-    for call in [table.isna, table.to_masked, lambda: table.fillna(0), table.dropna, lambda: repr(table)]:
-        try:
-            call()
-        except Exception as error:
-            assert not isinstance(error, RuntimeError), error
-    assert kept.missing_count(0) == 1 and kept.to_masked(0)[0] == 0
-
-
-class Lying:
-    """A capsule of another object's data, with a schema that does not fit."""
-
-    def __init__(self, schema, data):
-        self.schema, self.data = schema, data
-
-    def __arrow_c_array__(self, requested_schema=None):
-        return self.schema.__arrow_c_array__()[0], self.data.__arrow_c_array__()[1]
-
-
-def test_capsules_that_lie_are_refused():
-    pa = imported("pyarrow")
-    nulls, numbers = pa.nulls(3), pa.array([1, None, 3])
-    for schema, data in [(numbers, nulls), (nulls, numbers), (pa.array(["a", None]), numbers)]:
-        with pytest.raises(nt.TableError, match="buffers"):
-            nt.Table(Lying(schema, data))
-    assert nt.Table(nulls).missing_count(0) == 3 and nt.Table(pa.table({"n": nulls, "x": [1, 2, 3]})).missing_count("n") == 3
-
-
-@pytest.mark.parametrize("shape", [(1, 2), (3,), (2, 3), (2, 2, 1)])
-def test_masks_of_the_wrong_shape_are_refused(shape):
-    class OfAnotherMask(np.ma.MaskedArray):
-        _mask = mask = property(lambda self: np.ones(shape, dtype=bool), lambda self, mask: None)
-
-    with pytest.raises((nt.TableError, nt.TableTypeError), match="mask"):
-        nt.Table(np.zeros((2, 2)).view(OfAnotherMask))
-
-
-def test_masked_arrays_of_other_dimensions_and_types_are_refused():
-    for data, error in [
-        (np.ma.array(np.zeros((2, 2, 2)), mask=np.ones((2, 2, 2), dtype=bool)), nt.TableError),
-        (np.ma.array([1j], mask=[True]), TypeError),
-        (np.ma.array([b"x"], mask=[True]), TypeError),
-        (np.ma.masked, nt.TableError),
-        ({"a": [1, None], "b": [1]}, nt.TableError),
-        ({1: [1, None]}, nt.TableTypeError),
-        ({"a": [2**64, None]}, nt.NotRepresentableError),
-        ({"a": [BIG, 0.5, None]}, nt.NotRepresentableError),
-        ({"a": [object(), None]}, nt.TableTypeError),
-    ]:
-        with pytest.raises(error):
-            nt.Table(data)
-    assert nt.Table({"a": [2**64 - 1, None]}).to_masked("a").tolist() == [2**64 - 1, None]
-    assert nt.Table({}).shape == (0, 0)
-    array = np.arange(4)
-    lent = nt.Table(np.ma.array(array, mask=[0, 0, 1, 0]), copy=False)
-    assert lent.to_masked(0).data.__array_interface__["data"][0] == array.__array_interface__["data"][0]
-
-
-def test_a_gap_is_printed_as_one():
-    html = gappy()._repr_html_()
-    assert html.count(">null<") == 4 and html.count(">NaN<") == 1
-
-
-def test_devices_refuse_missing_values_before_they_are_looked_for():
-    with pytest.raises(nt.TableError, match=r"column 0 \(a\).*missing"):
-        gappy().to_device()
-
-
-def test_files_of_one_type_refuse_missing_values(tmp_path):
-    floats = gappy()[["b"]]
-    for source in [floats, gappy()[["a"]]]:
-        with nt.create(tmp_path / "t.ntb", 1, dtype=source.dtype, durable=False) as writer:
-            with pytest.raises(nt.TableError, match="missing"):
-                writer.append(source)
-    with pytest.raises(nt.TableError, match="missing"):
-        nt.save_npy(gappy()[["a"]], tmp_path / "a.npy")
-
-
-def test_statistics_leave_missing_values_out_and_count_them():
-    found = nt.statistics(gappy())
-    assert found.missing_count.tolist() == [2, 1, 0, 1] and found.nan_count.tolist() == [0, 1, 0, 0]
-    assert found.count.tolist() == [2, 2, 4, 3] and found.mean.tolist()[1:] == [5.0, 1.5, 2.0]
-    assert found.column("d")["missing_count"] == 1 and found.column("d")["minimum"] == 1
-    covariance, histogram, sketch = nt.Covariance(4), nt.Histogram(4, 2, (0, 10)), nt.QuantileSketch(4)
-    for partial in (covariance, histogram, sketch):
-        partial.update(gappy())
-    assert covariance.missing_rows == 3
-    assert histogram.missing_count.tolist() == sketch.missing_count.tolist() == [2, 1, 0, 1]
-
-
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_text_keeps_values_and_gaps(kind, tmp_path):
     table = nt.Table(SOURCES["pyarrow table"](kind))
@@ -559,13 +266,3 @@ def test_text_keeps_values_and_gaps(kind, tmp_path):
     else:
         assert scaled(kind, again) == scaled(kind, table) and again.missing_count(0) == table.missing_count(0)
     assert again.names == [NAME]
-
-
-def test_text_has_gaps_as_the_caller_says(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text(f"a,b\n{BIG},x\n,NA\n")
-    table = nt.read_csv(path, missing="keep")
-    assert table.to_masked("a").tolist() == [BIG, None] and table.missing_count() == {"a": 1, "b": 1}
-    assert len(nt.read_csv(path, missing="skip")) == 1
-    with pytest.raises(nt.TableError, match="missing"):
-        nt.read_csv(path, missing="error")
