@@ -304,6 +304,25 @@ pub(super) fn dictionary_of(table: &dyn NumericTable, columns: usize) -> Option<
     Some(dictionary.without_nullable().unwrap_or_else(|_| dictionary.clone())) // without memory for another one
 }
 
+/// Checks that no column of a table has the name of another column of a result that keeps only names, so that labels and
+/// units are not compared.
+///
+/// # Errors
+/// [`ErrorKind::UnequalTables`], with the number 1.
+pub(super) fn check_names(mine: Option<&DataDictionary>, table: &dyn NumericTable, columns: usize) -> Result<()> {
+    let Some(mine) = mine else { return Ok(()) };
+    check_addition(Some(mine), Some(&names_of(Some(table.dictionary()), columns)))
+}
+
+/// Takes the names of a table's columns if the table has names and a result, with this dictionary, does not. No other
+/// metadata is kept: the same values make the same result for every element type.
+pub(super) fn take_names(mine: &mut Option<DataDictionary>, table: &dyn NumericTable, columns: usize) {
+    if mine.is_none() {
+        let named = dictionary_of(table, columns).filter(|found| found.names().any(|name| name.is_some()));
+        *mine = named.map(|named| names_of(Some(&named), columns));
+    }
+}
+
 /// Checks that the columns of other results, or of a table, match the columns of these results: none has the name or
 /// the labels of a different column, or times in a different unit. Columns without metadata are not checked.
 ///

@@ -10,15 +10,18 @@ use serde::ser::{Serialize, Serializer};
 use super::GROUP_ROWS;
 use super::bins::HistogramBins;
 use super::block::BLOCK_ROWS;
-use super::blocks::{TableSource, Work, cut, with_rows};
+use super::blocks::{TableSource, Work, check_addition, check_names, column_by, cut, fits, take_names, with_rows};
 use super::counts::{ColumnHistogram, Columns};
 use super::options::StatisticsOptions;
 use crate::base::count::{rows_after, same_count};
 use crate::base::element::Element;
-use crate::base::error::{Error, ErrorKind, Result};
+#[cfg(doc)]
+use crate::base::error::ErrorKind;
+use crate::base::error::{Error, Result};
 use crate::base::parallel::in_order;
 use crate::base::room::{filled, with_room};
-use crate::table::{NumericTable, Region, TableDescription};
+use crate::dictionary::DataDictionary;
+use crate::table::{ColumnKey, NumericTable, Region, TableDescription};
 
 /// Number of columns of a row-major table that are counted together.
 const PANEL: usize = 32;
@@ -33,7 +36,7 @@ const HELD_COUNTS: usize = 1 << 20;
 /// threads. Values of types other than `f64` are converted, exactly except for 64-bit integers beyond 2^53.
 ///
 /// As a [`Partial`](crate::Partial) result, it can be merged, sent between processes and stored as bytes. It can be
-/// serialized with serde.
+/// serialized with serde. The names of the table's columns are kept.
 ///
 /// Source: NumPy `histogram`, which drops values outside of the bins.
 ///
@@ -52,6 +55,8 @@ const HELD_COUNTS: usize = 1 << 20;
 pub struct Histogram {
     columns: Vec<ColumnHistogram>,
     rows: u64,
+    /// The names of the columns, if the tables had names.
+    dictionary: Option<DataDictionary>,
 }
 
 impl Histogram {
@@ -73,7 +78,7 @@ impl Histogram {
         for _ in 0..columns {
             all.push(ColumnHistogram::new(&bins)?);
         }
-        Ok(Self { columns: all, rows: 0 })
+        Ok(Self { columns: all, rows: 0, dictionary: None })
     }
 
     /// Creates empty histograms, with separate bins for each column.
@@ -93,7 +98,7 @@ impl Histogram {
     /// ```
     pub fn with_bins(bins: impl IntoIterator<Item = HistogramBins>) -> Result<Self> {
         let columns = bins.into_iter().map(|bins| ColumnHistogram::new(&Arc::new(bins)));
-        Ok(Self { columns: columns.collect::<Result<_>>()?, rows: 0 })
+        Ok(Self { columns: columns.collect::<Result<_>>()?, rows: 0, dictionary: None })
     }
 
     /// Computes the histograms of a table of any kind, all with the same bins. For different bins, use
@@ -137,8 +142,8 @@ impl Histogram {
     /// Adds the rows of a table of any kind.
     ///
     /// # Errors
-    /// [`ErrorKind::LengthMismatch`] if the numbers of columns differ; [`ErrorKind::LimitExceeded`]; the errors of
-    /// [`compute`](Self::compute). On error, nothing is added.
+    /// [`ErrorKind::LengthMismatch`] if the numbers of columns differ; [`ErrorKind::UnequalTables`];
+    /// [`ErrorKind::LimitExceeded`]; the errors of [`compute`](Self::compute). On error, nothing is added.
     ///
     /// # Examples
     /// ```
@@ -151,8 +156,11 @@ impl Histogram {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn update_with(&mut self, table: &dyn NumericTable, options: StatisticsOptions) -> Result<()> {
+        check_names(self.dictionary.as_ref(), table, self.columns.len())?;
         let source = TableSource(table);
-        self.add_work(&Work::on_columns(self.columns.len(), table, &source, &options)?)
+        self.add_work(&Work::on_columns(self.columns.len(), table, &source, &options)?)?;
+        take_names(&mut self.dictionary, table, self.columns.len());
+        Ok(())
     }
 
     /// Adds rows, given as a row block or any other slice of complete, contiguous rows.
@@ -178,6 +186,7 @@ impl Histogram {
     ///
     /// # Errors
     /// [`ErrorKind::LengthMismatch`] if the numbers of columns differ; [`ErrorKind::NotCombinable`] if bins differ;
+    /// [`ErrorKind::UnequalTables`] if the names of both are known and their order differs;
     /// [`ErrorKind::LimitExceeded`] if the tables together have 2^64 rows or more. On error, nothing is added.
     ///
     /// # Examples
@@ -199,9 +208,28 @@ impl Histogram {
         if let Some(column) = pairs.position(|(mine, theirs)| mine.bins.edges() != theirs.bins.edges()) {
             return Err(Error::not_combinable(format!("the bin edges of column {column} differ")));
         }
+        check_addition(self.dictionary.as_ref(), other.dictionary.as_ref())?;
         self.rows = rows_after(self.rows, other.rows)?;
         self.add(0, &other.columns);
+        if self.dictionary.is_none() {
+            self.dictionary.clone_from(&other.dictionary);
+        }
         Ok(())
+    }
+
+    /// Returns the description of the columns, if the tables had names: their names.
+    ///
+    /// # Examples
+    /// ```
+    /// # use numeric_table::{prelude::*, statistics::{Histogram, HistogramBins}};
+    /// let mut table = HomogenNumericTable::from_rows(&[[1, 0], [3, 1]])?;
+    /// table.set_names(["length", "width"])?;
+    /// let found = Histogram::compute(&table, &HistogramBins::uniform(0.0, 4.0, 2)?)?;
+    /// assert_eq!(found.dictionary().and_then(|columns| columns.index_of("width")), Some(1));
+    /// # Ok::<(), numeric_table::Error>(())
+    /// ```
+    pub fn dictionary(&self) -> Option<&DataDictionary> {
+        self.dictionary.as_ref()
     }
 
     /// Returns the number of rows.
@@ -231,10 +259,10 @@ impl Histogram {
         &self.columns
     }
 
-    /// Returns the histogram of one column.
+    /// Returns the histogram of one column, given by its index or its name.
     ///
     /// # Errors
-    /// [`ErrorKind::ColumnOutOfRange`].
+    /// [`ErrorKind::ColumnOutOfRange`], [`ErrorKind::UnknownName`].
     ///
     /// # Examples
     /// ```
@@ -245,10 +273,8 @@ impl Histogram {
     /// assert!(histogram.column(2).is_err());
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
-    pub fn column(&self, column: usize) -> Result<&ColumnHistogram> {
-        self.columns
-            .get(column)
-            .ok_or_else(|| Error::new(ErrorKind::ColumnOutOfRange { column, column_count: self.columns.len() }))
+    pub fn column(&self, column: impl ColumnKey) -> Result<&ColumnHistogram> {
+        Ok(&self.columns[column_by(column, self.dictionary.as_ref(), self.columns.len())?])
     }
 
     /// Adds the counts of columns, starting with column `start`. Counts do not overflow because the number of rows does
@@ -277,11 +303,19 @@ impl Histogram {
     /// # Errors
     /// The errors of [`update_with`](Self::update_with).
     pub(super) fn add_block(&mut self, table: &dyn NumericTable) -> Result<()> {
+        check_names(self.dictionary.as_ref(), table, self.columns.len())?;
         let (source, options) = (TableSource(table), StatisticsOptions::new());
         let work = Work::on_columns(self.columns.len(), table, &source, &options)?;
-        if work.shape.is_empty() || work.has_missing() || !work.are_few() {
-            return self.add_work(&work);
-        }
+        match work.shape.is_empty() || work.has_missing() || !work.are_few() {
+            true => self.add_work(&work),
+            false => self.add_few(&work),
+        }?;
+        take_names(&mut self.dictionary, table, self.columns.len());
+        Ok(())
+    }
+
+    /// Adds a few rows without missing values.
+    fn add_few(&mut self, work: &Work<'_>) -> Result<()> {
         let rows = rows_after(self.rows, work.shape.rows as u64)?;
         let columns = self.columns.len();
         for values in work.read_all(&mut Vec::new())?.chunks(columns.saturating_mul(BLOCK_ROWS)) {
@@ -340,7 +374,7 @@ impl Histogram {
         for column in &self.columns[columns] {
             all.push(ColumnHistogram::new(&column.bins)?);
         }
-        Ok(Self { columns: all, rows: 0 })
+        Ok(Self { columns: all, rows: 0, dictionary: None })
     }
 }
 
@@ -350,21 +384,24 @@ impl Histogram {
 struct Parts<'a> {
     rows: u64,
     columns: Columns<'a>,
+    dictionary: Option<DataDictionary>,
 }
 
 impl Serialize for Histogram {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        Parts { rows: self.rows, columns: Columns(Cow::Borrowed(&self.columns)) }.serialize(serializer)
+        let columns = Columns(Cow::Borrowed(&self.columns));
+        Parts { rows: self.rows, columns, dictionary: self.dictionary.clone() }.serialize(serializer)
     }
 }
 
 /// Refuses counts that no table can have.
 impl<'de> Deserialize<'de> for Histogram {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        let Parts { rows, columns } = Parts::deserialize(deserializer)?;
+        let Parts { rows, columns, dictionary } = Parts::deserialize(deserializer)?;
         let columns = columns.0.into_owned();
+        fits(dictionary.as_ref(), columns.len()).map_err(de::Error::custom)?;
         match columns.iter().all(|column| column.value_count() == Some(rows)) {
-            true => Ok(Self { columns, rows }),
+            true => Ok(Self { columns, rows, dictionary }),
             false => Err(de::Error::custom(format_args!("a column does not have one value in each of {rows} rows"))),
         }
     }

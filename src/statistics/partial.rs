@@ -66,7 +66,8 @@ impl BasicStatistics {
 
 impl Partial for Histogram {
     const NAME: &'static str = "histogram";
-    const NEWEST_VERSION: u32 = 2; // since values may be missing
+    const VERSION: u32 = 2; // since they have the names of columns
+    const NEWEST_VERSION: u32 = 3; // since values may be missing
 
     fn version(&self) -> u32 {
         if self.per_column().iter().any(|column| column.missing_count() > 0) {

@@ -5,7 +5,7 @@ mod adding;
 mod serialized;
 
 use super::GROUP_ROWS;
-use super::blocks::{TableSource, Work, check_addition, column_by, with_rows};
+use super::blocks::{TableSource, Work, check_addition, check_names, column_by, take_names, with_rows};
 use super::levels::Levels;
 use super::options::StatisticsOptions;
 use super::quantiles::check_probabilities;
@@ -165,10 +165,10 @@ impl QuantileSketch {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn update_with(&mut self, table: &dyn NumericTable, options: StatisticsOptions) -> Result<()> {
-        self.check_names(table)?;
+        check_names(self.dictionary.as_ref(), table, self.columns.len())?;
         let source = TableSource(table);
         self.add_work(&Work::on_columns(self.columns.len(), table, &source, &options)?)?;
-        self.take_names(table);
+        take_names(&mut self.dictionary, table, self.columns.len());
         Ok(())
     }
 

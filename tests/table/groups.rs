@@ -239,6 +239,16 @@ fn groups_are_printed_with_their_words_and_means_keep_them() {
 }
 
 #[test]
+fn columns_of_words_have_no_means_to_print() {
+    let word = || Feature::new(ElementType::F64).categorical(Categories::from_labels(["x", "y"]).unwrap());
+    let features = [word().named("species"), word().named("kind"), Feature::new(ElementType::F64).named("length")];
+    let table = HomogenNumericTable::from_rows(&[[0.0, 1.0, 5.0], [1.0, 0.0, 6.0]]).unwrap();
+    let table = table.with_dictionary(features.into_iter().collect()).unwrap();
+    let printed = GroupStatistics::compute(&table, "species", None).unwrap().to_string();
+    assert_eq!(printed, "   rows  length\nx     1     5.0\ny     1     6.0");
+}
+
+#[test]
 fn columns_that_are_not_printed_leave_dots_wherever_the_groups_are() {
     let rows = [[1.0; 20], [0.0; 20]];
     let table = HomogenNumericTable::from_rows(&rows).unwrap();

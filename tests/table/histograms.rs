@@ -1,6 +1,7 @@
 //! Histograms: beside counting by the edges, value by value.
 
 use numeric_table::{
+    Partial,
     prelude::*,
     statistics::{Histogram, HistogramBins, StatisticsOptions},
 };
@@ -183,4 +184,32 @@ fn histograms_that_do_not_fit_are_refused_and_nothing_is_added() {
     assert_error!(histogram.update_with(&empty, StatisticsOptions::new()), ErrorKind::NotAllocated);
     assert_error!(Histogram::new(usize::MAX, &bins), ErrorKind::OutOfMemory);
     assert_eq!(histogram, before);
+}
+
+#[test]
+fn names_come_with_the_first_table_that_has_them() {
+    let bins = HistogramBins::uniform(0.0, 8.0, 2).unwrap();
+    let mut named = numbered::<u8>(4, 2, DataLayout::RowMajor);
+    let mut all = Histogram::compute(&named, &bins).unwrap();
+    assert_eq!(all.dictionary(), None);
+    assert_error!(all.column("a"), ErrorKind::UnknownName { .. });
+    named.set_names(["a", "b"]).unwrap();
+    for rows in [4, 20_000] {
+        let mut table = numbered::<u8>(rows, 2, DataLayout::RowMajor);
+        table.set_names(["a", "b"]).unwrap();
+        let mut found = Histogram::new(2, &bins).unwrap();
+        found.update(&table).unwrap();
+        assert_eq!(found.column("b").unwrap(), found.column(1).unwrap());
+        assert_eq!(Histogram::from_bytes(&found.to_bytes().unwrap()).unwrap(), found);
+        assert_eq!(found.new_like().unwrap(), Histogram::new(2, &bins).unwrap());
+    }
+    all.merge(&Histogram::compute(&named, &bins).unwrap()).unwrap();
+    assert_eq!(all.column("a").unwrap().counts(), all.column(0).unwrap().counts());
+    let before = all.clone();
+    named.set_names(["b", "a"]).unwrap();
+    let other = Histogram::compute(&named, &bins).unwrap();
+    assert_error!(all.merge(&other), ErrorKind::UnequalTables { .. });
+    assert_error!(all.update(&named), ErrorKind::UnequalTables { .. });
+    assert_error!(all.update_with(&named, StatisticsOptions::new()), ErrorKind::UnequalTables { .. });
+    assert_eq!(all, before);
 }

@@ -8,7 +8,7 @@ use super::GroupStatistics;
 use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::base::shape::Shape;
-use crate::dictionary::Feature;
+use crate::dictionary::{Categories, Feature};
 use crate::display::{Grid, cut_rows, label_of, name_of};
 use crate::statistics::blocks::names_of;
 use crate::statistics::column::ColumnStatistics;
@@ -88,13 +88,21 @@ impl GroupStatistics {
         })
     }
 
+    /// Returns whether the means of a column are printed: it is not the category column, and not one of words.
+    fn has_mean(&self, column: usize) -> bool {
+        let feature = self.dictionary.as_ref().and_then(|dictionary| dictionary.feature(column).ok());
+        let categories = feature.and_then(|feature| feature.categories.as_ref());
+        column != self.by && !categories.is_some_and(Categories::has_labels)
+    }
+
     /// Returns the metadata of the category column.
     fn key(&self) -> Option<&Feature> {
         self.dictionary.as_ref()?.feature(self.by).ok()
     }
 }
 
-/// Writes one line for each category: its label or index, the number of its rows, and the means of the other columns.
+/// Writes one line for each category: its label or index, the number of its rows, and the means of the other columns,
+/// except those of words: categories with labels.
 /// `{:.2}` writes two decimals. If there are many categories or columns, the middle ones are omitted; `{:#}` writes all
 /// of them.
 ///
@@ -120,10 +128,12 @@ impl fmt::Display for GroupStatistics {
         let label = |&group: &usize| self.label(group).map(|label| label_of(&label)).unwrap_or_default();
         let mut grid = Grid::new(shown.iter().map(label), (shown.len() < self.rows.len()).then_some(first.len()));
         grid.add_counts("rows", shown.iter().map(|&group| self.rows[group]));
-        let (first, last) = cut_rows(self.column_count, limit(12));
-        let middle = last.clone().find(|column| *column != self.by);
-        for column in first.chain(last).filter(|column| *column != self.by) {
-            if middle == Some(column) {
+        let columns: Vec<usize> = (0..self.column_count).filter(|&column| self.has_mean(column)).collect();
+        let (first, last) = cut_rows(columns.len(), limit(12));
+        let middle = last.start;
+        for place in first.clone().chain(last) {
+            let column = columns[place];
+            if place == middle && middle > first.end {
                 grid.add_dots();
             }
             let means = shown.iter().map(|&group| self.columns[group * self.column_count + column].mean());

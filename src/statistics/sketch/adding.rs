@@ -12,7 +12,7 @@ use crate::base::room::filled;
 use crate::statistics::GROUP_ROWS;
 use crate::statistics::StatisticsOptions;
 use crate::statistics::block::BLOCK_ROWS;
-use crate::statistics::blocks::{TableSource, Work, check_addition, cut, dictionary_of, names_of};
+use crate::statistics::blocks::{TableSource, Work, check_names, cut, take_names};
 use crate::statistics::levels::Levels;
 use crate::table::{NumericTable, Region};
 
@@ -41,7 +41,7 @@ impl QuantileSketch {
     /// # Errors
     /// The errors of [`update_with`](Self::update_with).
     pub(in crate::statistics) fn add_block(&mut self, table: &dyn NumericTable) -> Result<()> {
-        self.check_names(table)?;
+        check_names(self.dictionary.as_ref(), table, self.columns.len())?;
         let (source, options) = (TableSource(table), StatisticsOptions::new());
         let work = Work::on_columns(self.columns.len(), table, &source, &options)?;
         match work.are_few() && !work.shape.is_empty() {
@@ -49,28 +49,8 @@ impl QuantileSketch {
             true => self.update_values(work.read_all(&mut Vec::new())?),
             false => self.add_work(&work),
         }?;
-        self.take_names(table);
+        take_names(&mut self.dictionary, table, self.columns.len());
         Ok(())
-    }
-
-    /// Checks that no column of a table has the name of another column of this sketch. Labels and units are not compared,
-    /// because a sketch keeps only names.
-    ///
-    /// # Errors
-    /// [`ErrorKind::UnequalTables`](crate::ErrorKind::UnequalTables), with the number 1.
-    pub(super) fn check_names(&self, table: &dyn NumericTable) -> Result<()> {
-        let Some(mine) = &self.dictionary else { return Ok(()) };
-        check_addition(Some(mine), Some(&names_of(Some(table.dictionary()), self.columns.len())))
-    }
-
-    /// Takes the names of a table's columns if the table has names and this sketch does not. No other metadata is kept:
-    /// the same values make the same sketch for every element type.
-    pub(super) fn take_names(&mut self, table: &dyn NumericTable) {
-        if self.dictionary.is_none() {
-            let named =
-                dictionary_of(table, self.columns.len()).filter(|found| found.names().any(|name| name.is_some()));
-            self.dictionary = named.map(|named| names_of(Some(&named), self.columns.len()));
-        }
     }
 
     /// Adds the rows of a table with missing values, each column as if it were a table of the present values.

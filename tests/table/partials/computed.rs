@@ -183,9 +183,9 @@ fn the_first_table_names_the_columns() {
     assert_eq!(covariance.covariance().unwrap().dictionary().index_of("column 1"), Some(1));
 }
 
-/// A sketch keeps names only: labels and units of later rows are not compared with what it does not know.
+/// Sketches and histograms keep names only: labels and units of later rows are not compared with what they do not know.
 #[test]
-fn labels_and_units_of_later_rows_are_no_difference_for_a_sketch() {
+fn labels_and_units_of_later_rows_are_no_difference_for_what_keeps_names_only() {
     use numeric_table::dictionary::{Categories, TimeUnit};
     use numeric_table::{SoaNumericTable, statistics::StatisticsOptions};
     let mut table = SoaNumericTable::new();
@@ -194,13 +194,22 @@ fn labels_and_units_of_later_rows_are_no_difference_for_a_sketch() {
     table.push_feature(city, vec![0_u8, 1, 1]).unwrap();
     table.push_feature(Feature::new(ElementType::I32).named("day").time(TimeUnit::Days), vec![1_i32, 2, 3]).unwrap();
     let mut sketch = QuantileSketch::new(2).unwrap();
+    let mut histogram = Histogram::new(2, HistogramBins::uniform(0.0, 4.0, 4).unwrap()).unwrap();
     for options in [None, Some(StatisticsOptions::new())] {
         match options {
-            None => Partial::update(&mut sketch, &table).unwrap(),
-            Some(options) => sketch.update_with(&table, options).unwrap(),
+            None => {
+                Partial::update(&mut sketch, &table).unwrap();
+                Partial::update(&mut histogram, &table).unwrap();
+            }
+            Some(options) => {
+                sketch.update_with(&table, options).unwrap();
+                histogram.update_with(&table, options).unwrap();
+            }
         }
     }
+    assert_eq!(histogram.row_count(), 6);
     assert_eq!((sketch.row_count(), sketch.quantile(1, 1.0).unwrap()), (6, 3.0));
     let turned = table.select_columns(&[1, 0][..]).unwrap();
     assert_error!(sketch.update_with(&turned, StatisticsOptions::new()), ErrorKind::UnequalTables { .. });
+    assert_error!(histogram.update_with(&turned, StatisticsOptions::new()), ErrorKind::UnequalTables { .. });
 }

@@ -116,6 +116,7 @@ fn what_contradicts_itself_is_refused_with_a_reason() {
         (refusal::<Covariance>("/means/0", json!([1e308, 0.0, 4])), "larger than any mean"),
         (refusal::<Covariance>("/dictionary/each", json!([])), "the dictionary describes 0 columns instead of 2"),
         (refusal::<Histogram>("/rows", json!(1)), "does not have one value in each of 1 rows"),
+        (refusal::<Histogram>("/dictionary/each", json!([])), "the dictionary describes 0 columns instead of 2"),
         (refusal::<Histogram>("/columns/0/bins", json!(null)), "no previous column"),
         (refusal::<Histogram>("/columns/0/counts", json!([1, 2])), "does not have one count for each bin"),
         (refusal::<Histogram>("/columns/0/above", json!(u64::MAX)), "more values than can be counted"),
