@@ -116,7 +116,7 @@ pub(super) fn collect(words: &mut Categories, roles: &Roles, column: usize, text
             let is_meant = |text: &[u8]| !role.is_stated && roles.numerals.is_meant(text);
             let is_full = words.names.len() >= most_words(role);
             // Without quotes, such a word would be a missing value, and the fast path does not distinguish the two.
-            if is_full || roles.is_missing_text(text) || is_meant(text) || is_meant(text.trim_ascii()) {
+            if is_full || role.markers.has_text(text) || is_meant(text) || is_meant(text.trim_ascii()) {
                 return Err(Reason::Undecided);
             }
             words.push(word).map_err(|_| Reason::Undecided)?;

@@ -5,7 +5,7 @@
 //! row only, and read everything as `float`. Here, each number becomes the nearest value of the requested type, and a
 //! field that cannot be converted is an error with file, line, column and text.
 //!
-//! * `options`, `dialect`, `columns`, `times`: options for reading; `near`: suggestions for misspelled names;
+//! * `options`, `dialect`, `markers`, `columns`, `times`: options for reading; `near`: suggestions for misspelled names;
 //! * `input`: bytes of a file or in memory; `compressed`: gzip and zstd; `syntax`: ends of fields and records; `masks`:
 //!   bytes compared together; `survey`: positions where a file can be divided, and the number of rows between them;
 //!   `batches`: sequential reading of records;
@@ -43,6 +43,7 @@ mod form;
 mod gaps;
 mod input;
 mod load;
+mod markers;
 mod masks;
 mod options;
 mod parse;

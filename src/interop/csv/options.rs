@@ -54,7 +54,9 @@ pub struct CsvOptions {
     pub(super) kinds: Vec<(CsvColumns, CsvColumnKind)>,
     pub(super) categories: Vec<(CsvColumns, Arc<[String]>)>,
     pub(super) missing_texts: Vec<String>,
+    pub(super) missing_texts_in: Vec<(CsvColumns, Vec<String>)>,
     pub(super) missing_numbers: Vec<f64>,
+    pub(super) missing_numbers_in: Vec<(CsvColumns, Vec<f64>)>,
     pub(super) quoted_missing: bool,
     pub(super) missing: Vec<(CsvColumns, CsvMissing)>,
     pub(super) policy: ConversionPolicy,
@@ -121,7 +123,9 @@ impl CsvOptions {
             kinds: Vec::new(),
             categories: Vec::new(),
             missing_texts: Self::MISSING_TEXTS.map(str::to_owned).into(),
+            missing_texts_in: Vec::new(),
             missing_numbers: Vec::new(),
+            missing_numbers_in: Vec::new(),
             quoted_missing: false,
             missing: Vec::new(),
             policy: ConversionPolicy::Exact,
@@ -268,59 +272,6 @@ impl CsvOptions {
     ) -> Self {
         self.categories.push((columns.into(), names.into_iter().map(Into::into).collect()));
         self
-    }
-
-    /// Sets the strings that mean a missing value. By default, these are the empty string and `NA`; `[]` for none.
-    ///
-    /// In columns of numbers and dates, which have no words, such a string means a missing value even in quotes. In
-    /// columns of words, a quoted one is a word, unless [`quoted_missing`](Self::quoted_missing) is set: `""` is the
-    /// empty word, and an empty field is missing. A column that contains only such strings, some of them in quotes, is
-    /// a column of words.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::csv::{CsvMissing, CsvOptions, CsvSource};
-    /// let options = CsvOptions::new().missing_texts(["-999"]).missing(CsvMissing::SkipRow);
-    /// let source = CsvSource::from_bytes_with(&b"1,2\n-999,4\n"[..], options)?;
-    /// assert_eq!(source.load::<f64>()?.as_slice()?, [1.0, 2.0]);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn missing_texts<S: Into<String>>(self, texts: impl IntoIterator<Item = S>) -> Self {
-        Self { missing_texts: texts.into_iter().map(Into::into).collect(), ..self }
-    }
-
-    /// Sets numbers that mean a missing value, however they are written: `-999.0` also in `-999` and `-9.99e2`. By
-    /// default, there are none. In columns that are set to be categorical, such a field is a word.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::csv::{CsvMissing, CsvOptions, CsvSource};
-    /// let options = CsvOptions::new().missing_numbers([-999.0]).missing(CsvMissing::SkipRow);
-    /// let source = CsvSource::from_bytes_with(&b"1,2\n-999,4\n5,-999.00\n"[..], options)?;
-    /// assert_eq!(source.load::<f64>()?.as_slice()?, [1.0, 2.0]);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn missing_numbers(self, numbers: impl IntoIterator<Item = f64>) -> Self {
-        Self { missing_numbers: numbers.into_iter().collect(), ..self }
-    }
-
-    /// Sets whether, in columns of words, a string that means a missing value does so even in quotes, as in files that
-    /// quote every field. Off by default.
-    ///
-    /// # Examples
-    /// ```
-    /// # use numeric_table::csv::{CsvMissing, CsvOptions, CsvSource};
-    /// let text = b"colour\n\"red\"\n\"\"\n";
-    /// let options = CsvOptions::new().missing(CsvMissing::SkipRow);
-    /// let rows = |options| -> numeric_table::Result<Vec<u8>> {
-    ///     Ok(CsvSource::from_bytes_with(&text[..], options)?.load()?.as_slice()?.to_vec())
-    /// };
-    /// assert_eq!(rows(options.clone())?, [0, 1]); // "red" and the empty word
-    /// assert_eq!(rows(options.quoted_missing(true))?, [0]);
-    /// # Ok::<(), numeric_table::Error>(())
-    /// ```
-    pub fn quoted_missing(self, is_missing: bool) -> Self {
-        Self { quoted_missing: is_missing, ..self }
     }
 
     /// Sets the treatment of missing values in all columns. A later [`missing_in`](Self::missing_in) overrides it for

@@ -4,13 +4,12 @@ use super::CsvMissing;
 use super::evidence::Evidence;
 use super::failure::{Failure, Reason};
 use super::fast_path::FastPath;
+use super::markers::Markers;
 use super::roles::{Action, Roles, gap};
 use crate::base::element::{ElementType, match_element};
 use crate::base::error::Result;
 use crate::convert::ConversionPolicy;
 use crate::dictionary::TimeUnit;
-use crate::interop::text::moment::Moment;
-use crate::interop::text::number::value;
 
 /// How the fields of a column are processed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,12 +54,14 @@ impl<'r> ColumnPlan<'r> {
     /// missing values.
     pub(super) fn examine(roles: &'r Roles, policy: ConversionPolicy) -> Result<Self> {
         let (actions, _) = roles.actions();
-        // The fast path finds neither NaN nor infinity.
-        let is_finite = |text: &String| value::<f64>(text.as_bytes(), policy).is_ok_and(f64::is_finite);
-        let has_numbers = !roles.missing_numbers.is_empty() || roles.missing_texts.iter().any(is_finite);
-        let has_times = roles.missing_texts.iter().any(|text| Moment::read(text.as_bytes()).is_ok());
         let mut columns = Vec::new();
+        let mut known: Option<(&Markers, bool, bool)> = None; // those of most columns are the same
         for (action, role) in actions.into_iter().zip(&roles.columns) {
+            let (_, has_numbers, has_times) = match known.filter(|(markers, ..)| markers.is(&role.markers)) {
+                Some(known) => known,
+                // The fast path finds neither NaN nor infinity.
+                None => *known.insert((&role.markers, role.markers.have_numbers(policy), role.markers.have_times())),
+            };
             if let Some(element) = role.element.filter(|_| role.is_kept) {
                 match_element!(element, T => gap::<T>(role.missing).map(drop)?);
             }
@@ -80,7 +81,7 @@ impl<'r> ColumnPlan<'r> {
                 _ => FastPath::Never,
             };
             let has_value = matches!(role.missing, CsvMissing::Keep | CsvMissing::Nan);
-            let is_empty_missing = has_value && roles.is_missing_text(b"");
+            let is_empty_missing = has_value && role.markers.has_text(b"");
             columns.push(Planned { action, usage, fast_path, missing: role.missing, is_empty_missing });
         }
         Ok(Self { roles, policy, columns, may_skip: roles.may_skip(), collects: false })

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::categories::Categories;
 use super::columns::{Custom, Names};
+use super::markers::Markers;
 use super::syntax::{Field, Syntax};
 use super::{CsvColumnKind, CsvMissing, CsvOptions, bad_option};
 use crate::base::element::{Element, ElementType};
@@ -35,6 +36,7 @@ pub(super) struct ColumnRole {
     pub(super) kind: CsvColumnKind,
     pub(super) shown: Shown,
     pub(super) missing: CsvMissing,
+    pub(super) markers: Markers,
     /// The categories, if it is a column of words and they are known.
     pub(super) categories: Option<Arc<Categories>>,
     pub(super) is_kept: bool,
@@ -112,10 +114,9 @@ pub(super) struct Roles {
     pub(super) columns: Vec<ColumnRole>,
     /// The columns of the table, in table order.
     pub(super) kept: Vec<usize>,
-    pub(super) missing_texts: Arc<[String]>,
-    /// Numbers that mean a missing value, except in columns that are set to be ones of words.
-    pub(super) missing_numbers: Arc<[f64]>,
-    /// Whether those strings mean a missing value in columns of words even in quotes.
+    /// What means a missing value in columns without markers of their own.
+    markers: Markers,
+    /// Whether strings that mean a missing value do so in columns of words even in quotes.
     quoted_missing: bool,
     pub(super) numerals: Numerals,
 }
@@ -168,23 +169,24 @@ impl Roles {
                 categories[column] = Some(stated.clone());
             }
         }
+        let (markers, of_each) = Markers::resolve(options, &by_name, count)?;
+        let missing = missing.into_iter().zip(of_each);
         let parts = names.into_iter().zip(kinds).zip(missing).zip(categories).zip(is_kept).zip(elements);
-        let columns = parts.map(|(((((name, kind), missing), categories), is_kept), element)| ColumnRole {
+        let columns = parts.map(|(((((name, kind), (missing, markers)), categories), is_kept), element)| ColumnRole {
             name,
             is_stated: !matches!(kind, CsvColumnKind::Automatic),
             kind,
             shown: Shown::Nothing,
             missing,
+            markers,
             categories,
             is_kept,
             element,
             is_sampled: false,
             most_categories: options.max_categories,
         });
-        let (missing_texts, numerals) = (options.missing_texts.clone().into(), options.numerals());
-        let quoted_missing = options.quoted_missing;
-        let missing_numbers = options.missing_numbers.clone().into();
-        Ok(Self { columns: columns.collect(), kept, missing_texts, missing_numbers, quoted_missing, numerals })
+        let (quoted_missing, numerals) = (options.quoted_missing, options.numerals());
+        Ok(Self { columns: columns.collect(), kept, markers, quoted_missing, numerals })
     }
 
     /// Returns whether everything that depends on the fields of the file is known.
@@ -228,7 +230,7 @@ impl Roles {
 
     /// Returns whether a field means a missing value, unless it is a word in quotes.
     fn means_missing(&self, column: &ColumnRole, field: &Field<'_>) -> bool {
-        self.is_missing_text(field.text) || self.is_missing_number(column, field)
+        column.markers.has_text(field.text) || self.is_missing_number(column, field)
     }
 
     /// Returns whether a field is a number that means a missing value.
@@ -236,14 +238,8 @@ impl Roles {
         let is_word = || column.is_stated && column.is_words();
         let read = |plain: &[u8]| value::<f64>(plain, ConversionPolicy::Saturate).ok();
         let number = || self.numerals.read(field.number_text(), read).flatten();
-        !self.missing_numbers.is_empty()
-            && !is_word()
-            && number().is_some_and(|number| self.missing_numbers.contains(&number))
-    }
-
-    /// Returns whether a string means a missing value, unless it is a word in quotes.
-    pub(super) fn is_missing_text(&self, text: &[u8]) -> bool {
-        self.missing_texts.iter().any(|missing| missing.as_bytes() == text)
+        let numbers = &column.markers.numbers;
+        !numbers.is_empty() && !is_word() && number().is_some_and(|number| numbers.contains(&number))
     }
 
     /// Returns the number of columns of the table.
@@ -272,7 +268,7 @@ impl Roles {
                 (CsvColumnKind::Custom(custom), _) => Action::Custom { target, convert: custom.0.clone() },
                 (CsvColumnKind::OneHot, Some(categories)) => Action::OneHot { target, categories },
                 (_, Some(categories)) => {
-                    let are_plain = !self.missing_texts.iter().any(|text| categories.has(text.as_bytes()));
+                    let are_plain = !column.markers.texts.iter().any(|text| categories.has(text.as_bytes()));
                     Action::Category { target, categories, are_plain }
                 }
                 (CsvColumnKind::Time(unit), None) => Action::Time { target, unit: *unit },
@@ -406,7 +402,7 @@ pub(super) struct RowPlan<'r, T> {
     /// One for each column of the file.
     pub(super) columns: Vec<(Action, Gap<T>)>,
     pub(super) width: usize,
-    /// The strings for missing values that are numbers of `T`.
+    /// The numbers of `T` that mean a missing value in any column.
     pub(super) missing_numbers: Vec<T>,
     pub(super) may_skip: bool,
 }
@@ -421,11 +417,8 @@ impl<'r, T: Element> RowPlan<'r, T> {
                 *column = (action, gap(role.missing)?);
             }
         }
-        let numbers =
-            roles.missing_texts.iter().filter_map(|text| value::<T>(text.as_bytes(), ConversionPolicy::Exact).ok());
-        let numbers = numbers.chain(roles.missing_numbers.iter().map(|&number| cast::<f64, T>(number)));
-        let is_fast = |number: &T| !cast::<T, f64>(*number).is_nan(); // the fast path finds no NaN
-        let missing_numbers = numbers.filter(is_fast).collect();
+        let own = roles.columns.iter().map(|column| &column.markers).filter(|own| !own.is(&roles.markers));
+        let missing_numbers = std::iter::once(&roles.markers).chain(own).flat_map(Markers::numbers_of::<T>).collect();
         Ok(Self { roles, columns, width, missing_numbers, may_skip: roles.may_skip() })
     }
 }

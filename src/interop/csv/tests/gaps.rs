@@ -39,6 +39,7 @@ fn gaps_are_the_same_wherever_the_file_is_cut() {
             CsvOptions::new().missing_in(.., CsvMissing::Keep).missing_in(0, CsvMissing::SkipRow),
             CsvOptions::new().kind(.., CsvColumnKind::Categorical),
             CsvOptions::new().column_type(0, ElementType::F32),
+            CsvOptions::new().missing_texts_in(0, ["5", "1"]).missing_numbers_in(0, [-7.0]),
         ] {
             let whole = found(text, &options, 1 << 20);
             for step in (1..text.len().min(40)).chain([100, 300]) {
@@ -46,4 +47,21 @@ fn gaps_are_the_same_wherever_the_file_is_cut() {
             }
         }
     }
+}
+
+#[test]
+fn markers_of_one_column_are_values_in_the_others() {
+    let text = "a,b,w\n-9,-9,-\n1,-9.0,x\n2,2,-\n";
+    let options =
+        CsvOptions::new().missing_texts_in("w", ["-"]).missing_numbers_in(1, [-9.0]).missing_texts_in(0, ["2"]);
+    let (types, values) = found(text, &options, 1 << 20).unwrap();
+    assert!(!types[0].is_float() && !types[1].is_float());
+    let present = |column: usize| values[column].iter().map(Option::is_some).collect::<Vec<_>>();
+    assert_eq!(present(0), [true, true, false]);
+    assert_eq!(present(1), [false, false, true]);
+    assert_eq!(present(2), [false, true, false]);
+    let options = options.columns(0..2).missing(CsvMissing::Value(7.0));
+    let source = CsvSource::from_bytes_with(text.as_bytes(), options).unwrap();
+    assert_eq!(source.load::<f64>().unwrap().as_slice().unwrap(), [-9.0, 7.0, 1.0, 7.0, 7.0, 2.0]);
+    assert!(CsvSource::from_bytes_with(text.as_bytes(), CsvOptions::new().missing_texts_in("q", ["-"])).is_err());
 }
