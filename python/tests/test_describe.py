@@ -1,6 +1,7 @@
 """Summaries of columns, beside those of pandas."""
 
 import os
+import pickle
 
 import numpy as np
 import pytest
@@ -132,3 +133,24 @@ def test_shards_are_summarized(tmp_path):
     assert words(summary, "column") == ["a", "b"] and summary.column("count").tolist() == [6, 6]
     assert summary.column("mean").tolist() == [2.0, 3.0] and summary.column("max").tolist() == [4.0, 5.0]
     assert os.listdir(tmp_path)
+
+
+def test_histograms_have_the_names_of_columns():
+    found = nt.Histogram(2, [[0, 1], [0, 1, 2]])
+    assert found.names == [None, None] and found.column_count == 2
+    assert [found[column]["counts"].tolist() for column in (0, 1)] == [[0], [0, 0]]
+    named = nt.Histogram(2, 2, (0, 4))
+    named.update(nt.Table({"a": [1, 2, 9], "b": [3.0, float("nan"), None]}))
+    for found in (named, nt.Partial.from_bytes(named.to_bytes()), pickle.loads(pickle.dumps(named))):
+        assert found.names == ["a", "b"] and found["a"]["counts"].tolist() == found.column(0)["counts"].tolist() == [1, 1]
+        assert found["b"]["counts"].tolist() == [0, 1] and found["b"]["edges"].tolist() == [0, 2, 4]
+        assert [found["b"][name] for name in ("below", "above", "nan_count", "missing_count")] == [0, 0, 1, 1]
+        assert found["a"]["above"] == 1
+    with pytest.raises(nt.TableKeyError, match="no column has the name"):
+        named["z"]
+    with pytest.raises(nt.TableError):  # columns in another order
+        named.update(nt.Table({"b": [1], "a": [2]}))
+    other = named.new_like()
+    other.update(nt.Table({"a": [3], "b": [3]}))
+    named.merge(other)
+    assert named.row_count == 4 and named["a"]["counts"].tolist() == [1, 2]

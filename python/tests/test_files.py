@@ -1,5 +1,7 @@
 """Files, statistics, and tables of tables."""
 
+import datetime
+
 import numpy as np
 import pytest
 
@@ -105,9 +107,10 @@ def test_delimiters_are_single_characters_of_ascii(tmp_path):
     for read in (nt.read_csv, nt.open_csv):
         with pytest.raises(nt.TableError, match="é"):
             read(path, delimiter="é")
-        for wrong in (";;", "", 5):
-            with pytest.raises((TypeError, ValueError)):
-                read(path, delimiter=wrong)
+        for wrong in (r"\s+", ";;", "", 5):
+            for option in ("delimiter", "sep", "decimal", "thousands", "comment"):
+                with pytest.raises(nt.TableTypeError, match=f"(?s)is not one character.*pandas.read_csv.*'{option}'"):
+                    read(path, **{option: wrong})
 
 
 CSV = "id;size;colour;note\n1;1,5;red;7\n2;;blue;8\n3;-;red;9\n"
@@ -179,10 +182,27 @@ def test_further_markers_are_texts_and_numbers(tmp_path):
     assert nt.read_csv(path, na_values=float("nan")).missing_count() == {"n": 0, "x": 0, "w": 1}
     path.write_text("n\n9007199254740992\n9007199254740993\n")  # as float64, they are the same number
     assert nt.read_csv(path, na_values=2**53 + 1).missing("n").tolist() == [False, True]
-    with pytest.raises(nt.TableTypeError, match="not a dict"):
-        nt.read_csv(path, na_values={"n": "NA"})
-    with pytest.raises(nt.TableTypeError, match="texts and numbers, not True"):
-        nt.read_csv(path, na_values=[True])
+    for wrong in ([True], {"n": [True]}, {"n": {}}):
+        with pytest.raises(nt.TableTypeError, match="texts and numbers, not (True|{})"):
+            nt.read_csv(path, na_values=wrong)
+
+
+def test_markers_of_some_columns_are_values_in_others(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("n,x,w,d\n-999,-999.000,-,2024-01-01\n1,-9.99e2,red,1900-01-01\n3,2.5,NA,1900-01-01\n")
+    options = {"dtypes": {"d": "datetime64[D]"}}
+    own = {"x": -999, "w": ["-"], 3: "1900-01-01"}
+    table = nt.read_csv(path, na_values=own, **options)
+    assert table.missing_count() == {"n": 0, "x": 2, "w": 2, "d": 2} and table["n"].tolist() == [-999, 1, 3]
+    assert table["w"].tolist() == [None, "red", None] and table.dropna("d")["d"].tolist() == [datetime.date(2024, 1, 1)]
+    assert nt.read_csv(path, na_values=own, keep_default_na=False, **options)["w"].tolist() == [None, "red", "NA"]
+    assert nt.read_csv(path, na_values={"n": ["3", -999]}, usecols=["n"]).missing("n").tolist() == [True, False, True]
+    assert nt.read_csv(path, "f4", na_values={"n": 1}, usecols=["n", "x"], missing="nan").isna().sum() == 1
+    blocks = nt.open_csv(path, na_values={"n": 1}, usecols=["x", "n"], missing="skip").row_blocks(5)
+    assert [block.rows().tolist() for block in blocks] == [[[-999, -999], [2.5, 3]]]
+    assert nt.read_csv(path, na_values={}, **options) == nt.read_csv(path, **options)
+    with pytest.raises(nt.TableError, match="q"):
+        nt.read_csv(path, na_values={"q": 1})
 
 
 def test_texts_in_quotes_are_words_or_missing_as_is_said(tmp_path):
@@ -217,7 +237,7 @@ def test_descriptions_that_fit_nothing_are_refused(tmp_path):
         {"dtypes": "f4"},
         {"comment": "é"},
         {"decimal": "x"},
-        {"na_values": {"a": "NA"}},
+        {"na_values": {"a": None}},
         {"na_values": True},
         {"na_values": ["NA", None]},
         {"na_values": b"NA"},

@@ -20,16 +20,34 @@ def test_dates_fill_dates():
         assert table.fillna({"d": value}) == table.fillna({"d": "2024-02-03"})
         assert table.fillna({"s": value}).missing_count("s") == 0
     assert table.fillna({"s": "2024-02-03T04:05:06.007"})["s"][1] == np.datetime64("2024-02-03T04:05:06.007")
+    for number in [5, 5.0, True, np.int64(5), np.float32(5)]:  # no days since 1970
+        for column in "ds":
+            with pytest.raises(TypeError, match=rf'column {column!r} takes dates and times: a text \("2024-02-29"\).*, not '):
+                table.fillna({column: number})
+        assert table.fillna(number).missing_count() == {"d": 1, "s": 1, "k": 1, "n": 0}
     for fill, error, text in [
         ({"d": "2024-02-03T01:00"}, ValueError, "'D', which does not represent"),
         ({"s": "2024-02-03T00:00:00.0001"}, ValueError, "does not represent"),
         ({"d": "soon"}, ValueError, "ISO 8601"),
         ({"d": np.datetime64("NaT")}, ValueError, "missing itself"),
-        ({"n": day}, TypeError, "column n has no dates"),
-        ({"k": day}, TypeError, "column k has no dates"),
+        ({"n": day}, TypeError, "column 'n' has no dates"),
+        ({"k": day}, TypeError, "column 'k' has no dates"),
     ]:
         with pytest.raises(error, match=text):
             table.fillna(fill)
+
+
+def test_a_text_fills_the_columns_of_words_and_no_others():
+    table = nt.Table({"d": np.array(["2024-01-01", "NaT"], "M8[D]"), "k": ["x", None], "n": [1, None]})
+    filled = table.fillna("x")
+    assert filled["k"].tolist() == ["x", "x"] and filled.missing_count() == {"d": 1, "k": 0, "n": 1}
+    with pytest.raises(nt.TableError, match="fills no column.*columns of numbers"):
+        table[["d", "n"]].fillna("2024-01-01")
+    for fill in [{"n": "x"}, {"n": "5"}]:
+        with pytest.raises(nt.TableTypeError, match="column 'n' has no words.*pass a number"):
+            table.fillna(fill)
+    with pytest.raises(nt.TableTypeError, match="column 1 takes dates"):
+        nt.Table([[1, 2]]).with_column("t", np.array(["NaT"], "M8[s]")).drop(0).rename({"t": None}).fillna({1: 5})
 
 
 def test_a_new_label_fills_words_of_the_column_that_is_named():
@@ -44,7 +62,7 @@ def test_a_new_label_fills_words_of_the_column_that_is_named():
     wider = narrow.fillna({"k": "new"})
     assert wider["k"].tolist() == [f"w{number}" for number in range(256)] + ["new"] and str(wider.dtypes[0]) == "uint16"
     assert nt.Table({"k": ["x"]}).fillna({"k": "y"}).categories == {"k": ["x"]}  # nothing to fill
-    with pytest.raises(nt.TableError, match="not a label"):
+    with pytest.raises(TypeError, match="column 'n' has no words"):
         nt.Table({"n": [1, None]}).fillna({"n": "none"})
 
 

@@ -94,6 +94,9 @@ def test_seconds_that_polars_does_not_have_are_refused():
         text = rf"column 't', row 1: polars has no point in time {count} s .* {limit} s"
         with pytest.raises(nt.TableError, match=text):
             table.to_polars()
+        with pytest.raises(nt.TableError, match=text):
+            polars.DataFrame(table)
+        assert pa.table(table)["t"].cast(pa.int64())[1].as_py() == count  # Arrow has it
         table.set_missing([1], "t")
         assert table.to_polars()["t"].null_count() == 1 and table.to_arrow().num_rows == 2
     assert isinstance(nt.Table({"t": np.array([2**62], "M8[ms]")}).to_polars(), polars.DataFrame)

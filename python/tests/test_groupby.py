@@ -67,6 +67,28 @@ def test_rows_without_a_value_are_left_out_or_a_group():
     assert words.group("b").row_count == 2 and words["x"]["b"]["mean"] == 2.0 and words.row_count == 3
 
 
+def test_words_have_counts_only():
+    table = nt.Table({"key": [1, 1, 2], "word": ["x", None, "y"], "number": [1.0, 3.0, 5.0]})
+    groups = table.groupby("key")
+    for statistic in ["mean", "minimum", "max", "sum", "std"]:
+        assert groups.to_table(statistic).names == ["key", "rows", "number"]
+        if statistic in ("mean", "minimum", "sum"):
+            with pytest.raises(nt.TableTypeError, match='column "word" has words'):
+                getattr(groups["word"], statistic)
+    assert groups.to_table("count")["word"].tolist() == [1, 1] == groups["word"].count.tolist()
+    assert groups.to_table("missing_count")["word"].tolist() == [1, 0]
+    assert groups["word"].to_table().names == ["key", "count", "missing_count", "nan_count", "infinity_count"]
+    assert set(groups["word"][0]) == {"count", "missing_count", "nan_count", "infinity_count"}
+    assert "mean" not in repr(groups["word"]) and "word" not in str(groups) and "number" in str(groups)
+    assert table.groupby("word").to_table().names == ["word", "rows", "key", "number"]
+
+
+def test_both_zeros_are_one_group_without_a_sign():
+    for dtype in ["f8", "f4", "f2"]:
+        zeros = nt.Table({"x": np.array([-0.0, 0.0, 1.0], dtype), "y": [1, 2, 3]}).groupby("x")
+        assert zeros.labels == ["0.0", "1.0"] and zeros.row_counts.tolist() == [2, 1]
+
+
 def test_names_and_labels_travel_with_the_result():
     frame = pd.DataFrame({"city": ["Rome", "Paris", "Rome"], "price": [10.0, 30.0, 20.0]})
     groups = nt.Table(frame).groupby("city")

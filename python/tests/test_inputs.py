@@ -184,6 +184,9 @@ def test_words_are_parsed_if_a_type_is_asked_for():
     words = ["1.5", "-2e3"]
     for data in [words, np.array([["1.5"], ["-2e3"]]), iter(words), [["1.5"], ["-2e3"]]]:
         assert nt.Table(data, dtype="float64").rows().tolist() == [[1.5], [-2000.0]]
+    for other in ["\u0661\u0662", "\uff11", "1\u0662.5", "\u00a01"]:  # digits and spaces of other scripts, as in read_csv
+        with pytest.raises(nt.TableError, match="is not a number"):
+            nt.Table(["1", other], dtype="float64")
     table = nt.Table({"a": ["12", "7", None], "b": [1, 2, 3], "c": ["x", "y", "z"]})
     assert nt.Table(table, dtype="f8").column("c").tolist() == [0, 1, 2]  # a table has codes, which are converted
     found = nt.Table({"a": ["9007199254740993", None, "7"], "b": [1, 2, 3]}, dtype="int64")
@@ -206,3 +209,18 @@ def test_words_are_parsed_if_a_type_is_asked_for():
     with pytest.raises(nt.TableError, match="column 'a', row 1: '9007199254740993' has more digits than float64"):
         nt.Table({"a": ["0.1", "9007199254740993"]}, dtype="int64")
 
+
+@pytest.mark.parametrize("dtype", [str, "str", "U5", "category", "string", "Int64", "Float32", "nonsense"])
+def test_types_of_words_and_of_pandas_are_refused_in_a_sentence(dtype, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1,x\n")
+    text = {"Int64": '"int64" is the type', "Float32": '"float32" is the type'}.get(dtype, "categories")
+    for call in [
+        lambda: nt.Table([[1]], dtype=dtype),
+        lambda: nt.Table([[1]]).astype(dtype),
+        lambda: nt.read_csv(path, dtype=dtype),
+        lambda: nt.read_csv(path, dtype={"a": dtype}),
+        lambda: nt.read_csv(path, dtypes={"a": dtype}),
+    ]:
+        with pytest.raises(nt.TableTypeError, match=f"a column has no type .*{text}"):
+            call()

@@ -134,6 +134,12 @@ def test_ascending_is_the_opposite_of_descending():
     assert table.sort_by("a", ascending=False) == table.sort_by("a", descending=True)
     assert table.sort_by(["a", "b"], ascending=[False, True]) == table.sort_by(["a", "b"], descending=[True, False])
     assert table.sort_by("a", ascending=True) == table.sort_by("a")
+    for one in [1, np.int64(1), np.True_, [1], (True,), np.array([1])]:
+        assert table.sort_by("a", ascending=one) == table.sort_by("a") and table.sort_by("a", descending=one) != table.sort_by("a")
+    assert table.sort_by("a", ascending=0) == table.sort_by("a", descending=True)
+    for wrong in [2, -1, 1.0, "yes", "", [2], ["yes"], [None]]:
+        with pytest.raises(TypeError, match="ascending= is True or False, or a list"):
+            table.sort_by("a", ascending=wrong)
     with pytest.raises(TypeError, match="one option"):
         table.sort_by("a", ascending=True, descending=True)
 
@@ -152,3 +158,20 @@ def test_tables_are_stacked_by_name_and_labels_are_joined():
         nt.vstack([one, {"k": ["x"], "m": [1]}])
     with pytest.raises(nt.TableError, match="table 1"):
         nt.vstack([one, {"k": ["x"]}])
+
+
+def test_tables_of_other_kinds_of_values_are_not_stacked():
+    day = nt.Table({"d": np.array(["2024-01-01"], "M8[D]")})
+    moment = nt.Table({"d": np.array(["2024-01-01"], "M8[ms]")})
+    for tables, text in [
+        ([day, moment], "column \"d\" of table 1 has times in the unit \"ms\", .* table 0 .* \"D\": .*astype"),
+        ([moment, moment, day], "column \"d\" of table 2 has times in the unit \"D\""),
+        ([day, {"d": [1]}], "of table 1 has numbers, and that of table 0 has times"),
+        ([{"d": [1]}, {"d": ["x"]}], "of table 1 has words, and that of table 0 has numbers"),
+        ([{"d": ["x"]}, day], "of table 1 has times in the unit \"D\", and that of table 0 has words"),
+        ([nt.Table([[1]]), nt.Table(["x"])], "column 0 of table 1 has words"),
+    ]:
+        with pytest.raises(nt.TableError, match=text):
+            nt.vstack(tables)
+    one = moment.with_column("d", moment["d"].astype("M8[D]"))
+    assert nt.vstack([day, one])["d"].tolist() == [day["d"].tolist()[0]] * 2

@@ -67,6 +67,9 @@ def test_a_column_is_added_or_replaced(make):
             table.with_column("d", wrong)
     with pytest.raises(TypeError):
         table.with_column("d", [b"a", b"b", b"c", b"d"])
+    for wrong, text in [(None, "missing values"), (b"abcd", "decode"), (1j, "real"), (np.complex64(1), "real")]:
+        with pytest.raises(TypeError, match=f"is not the value of a column: .*{text}"):
+            table.with_column("d", wrong)
     assert table.with_column("d", ["a", "b", "a", "d"])["d"].tolist() == ["a", "b", "a", "d"]
 
 

@@ -70,6 +70,7 @@ _Array: TypeAlias = NDArray[Any]
 _Column: TypeAlias = str | int
 _Fill: TypeAlias = float | str | datetime.date | np.datetime64
 _Path: TypeAlias = str | os.PathLike[str]
+_Markers: TypeAlias = str | float | Sequence[str | float]
 _Policy: TypeAlias = Literal["saturate", "checked", "exact"]
 _Progress: TypeAlias = Callable[[int, int], object] | bool
 _Rows: TypeAlias = Table | ArrayLike
@@ -217,8 +218,8 @@ class Table:
         self,
         by: _Column | slice | Sequence[_Column] | _Array,
         *,
-        descending: bool | Sequence[bool] | _Array | None = None,
-        ascending: bool | Sequence[bool] | _Array | None = None,
+        descending: bool | Literal[0, 1] | Sequence[bool] | _Array | None = None,
+        ascending: bool | Literal[0, 1] | Sequence[bool] | _Array | None = None,
     ) -> Table: ...
     def value_counts(self, column: _Column | Sequence[_Column], *, dropna: bool = True) -> Table: ...
     def describe(self) -> Table: ...
@@ -501,6 +502,12 @@ class Histogram(Partial):
         bins: int | Sequence[float] | Sequence[Sequence[float]] | _Array,
         range: tuple[float, float] | None = None,
     ) -> Self: ...
+    @property
+    def names(self) -> list[str | None]: ...
+    @property
+    def column_count(self) -> int: ...
+    def __getitem__(self, key: int | str, /) -> dict[str, Any]: ...
+    def column(self, key: int | str) -> dict[str, Any]: ...
     @property
     def counts(self) -> list[_Counts]: ...
     @property
@@ -804,7 +811,7 @@ def read_csv(
     columns: _Column | Sequence[str] | Sequence[int] | None = None,
     categorical: _Column | Sequence[str] | Sequence[int] | None = None,
     missing: Literal["keep", "error", "nan", "skip"] | float | None = None,
-    na_values: str | float | Sequence[str | float] | None = None,
+    na_values: _Markers | Mapping[Any, _Markers] | None = None,
     keep_default_na: bool = True,
     quoted_missing: bool | None = None,
     dtypes: Mapping[str, DTypeLike] | Mapping[int, DTypeLike] | None = None,
@@ -830,7 +837,7 @@ def open_csv(
     columns: _Column | Sequence[str] | Sequence[int] | None = None,
     categorical: _Column | Sequence[str] | Sequence[int] | None = None,
     missing: Literal["keep", "error", "nan", "skip"] | float | None = None,
-    na_values: str | float | Sequence[str | float] | None = None,
+    na_values: _Markers | Mapping[Any, _Markers] | None = None,
     keep_default_na: bool = True,
     quoted_missing: bool | None = None,
     dtypes: Mapping[str, DTypeLike] | Mapping[int, DTypeLike] | None = None,

@@ -103,6 +103,14 @@ def _is_single(value: Any) -> bool:
 
 def one_for_all(value: Any, rows: int) -> Any:
     """Returns a table of one column with a value in all rows, or None if this is not one value."""
+    if value is None:
+        text = "[None] * len(table) is a column of missing values, and float(\"nan\") one of NaN"
+        raise TableTypeError(f"None is not the value of a column: {text}")
+    if isinstance(value, bytes):
+        text = 'value.decode() is a text, and np.frombuffer(value, "u1") has its numbers'
+        raise TableTypeError(f"{value[:20]!r} is not the value of a column: {text}")
+    if isinstance(value, (complex, np.complexfloating)):
+        raise TableTypeError(f"{value!r} is not the value of a column: {_advice('c')}")
     if not _is_single(value):
         return None
     return _of_one("the column", [value], None)[np.zeros(rows, dtype="intp")]
@@ -140,7 +148,7 @@ def parsed(table: Any) -> list[Column]:
 
 def _number(text: str) -> int | float | None:
     """Returns the number that a text spells, an integer if it has no point and no exponent."""
-    if "_" in text:  # only Python has numbers with these
+    if "_" in text or not text.isascii():  # only Python has numbers with these, and with digits of other scripts
         return None
     for kind in (int, float):
         try:
@@ -163,22 +171,6 @@ def _float(number: int | float) -> float:
         return float(number)
     except OverflowError:
         return math.inf if number > 0 else -math.inf
-
-
-def check_seconds(table: Any, features: Any) -> None:
-    """Refuses points in time in seconds that polars, which stores milliseconds, does not have."""
-    limit = (2**63 - 1) // 1000
-    for place, (name, _, _, unit, _) in enumerate(features):
-        if unit != "s" or table.dtypes[place].kind != "i":
-            continue
-        values, mask = table._values_and_mask(place)
-        wrong = (values < -limit) | (values > limit)
-        if mask is not None:
-            wrong &= ~mask
-        if wrong.any():
-            row = int(wrong.argmax())
-            text = f"polars has no point in time {values[row]} s from 1970: its limits are -{limit} s and {limit} s"
-            raise TableError(f"column {place if name is None else name!r}, row {row}: {text}")
 
 
 def name_of(label: Any, place: int) -> str | None:

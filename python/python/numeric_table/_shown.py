@@ -15,7 +15,11 @@ _ORDERS = (np.less, np.less_equal, np.greater, np.greater_equal)
 _COMPARISONS = (np.equal, np.not_equal, *_ORDERS)
 # Of units of time, in attoseconds.
 _LENGTHS = {"as": 1, "fs": 10**3, "ps": 10**6, "ns": 10**9, "us": 10**12, "ms": 10**15, "s": 10**18}
-_LENGTHS |= {"m": 60 * 10**18, "h": 3600 * 10**18, "D": 86400 * 10**18}
+_LENGTHS |= {"m": 60 * 10**18, "h": 3600 * 10**18, "D": 86400 * 10**18, "W": 7 * 86400 * 10**18, "generic": 1}
+# Functions that look for equal values, in their first two arguments, and the names of these.
+_MEMBERS = [getattr(np, name) for name in ("isin", "in1d") if hasattr(np, name)]
+_MATCHES = [*_MEMBERS, np.intersect1d, np.setdiff1d, np.setxor1d, np.union1d, np.searchsorted, np.array_equal, np.array_equiv]
+_MATCHED = ("element", "test_elements", "ar1", "ar2", "a1", "a2", "a", "v")
 _ZONE = re.compile(r"[T ].*([Zz]|[+-]\d\d(:?\d\d)?)$")
 
 
@@ -27,15 +31,17 @@ class Shown(np.ndarray[Any, Any]):
         if any(_is_guest(value) for value in inputs):
             return NotImplemented  # a series of pandas knows what to do
         values = [_plain(value) for value in inputs]
-        if "out" in options:
-            options["out"] = tuple(_plain(value) for value in options["out"])
+        options = {name: _all_plain(value) for name, value in options.items()}
         if method == "__call__" and ufunc in _COMPARISONS:
             return _compared(ufunc, values[0], values[1], options)
         return getattr(ufunc, method)(*values, **options)
 
     def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
         # Some functions of NumPy, such as nanmax, take other ways for arrays of another type.
-        return function(*_all_plain(inputs), **_all_plain(options))
+        inputs, options = _all_plain(inputs), _all_plain(options)
+        if function in _MATCHES:
+            inputs, options = _matched(function, inputs, options)
+        return function(*inputs, **options)
 
     def __repr__(self) -> str:
         return repr(np.asarray(self))
@@ -63,65 +69,117 @@ def _all_plain(values: Any) -> Any:
 def _compared(ufunc: Any, one: Any, other: Any, options: Any) -> Any:
     kinds = [value.dtype.kind if isinstance(value, (np.ndarray, np.generic)) else None for value in (one, other)]
     if "M" in kinds:
-        return _compared_times(ufunc, points(one), points(other), options)
-    if "O" in kinds and not options:
+        found = _compared_times(ufunc, _comparable(ufunc, one), _comparable(ufunc, other))
+    elif "O" in kinds:
         one, other = np.broadcast_arrays(np.asarray(one, dtype=object), np.asarray(other, dtype=object))
         gap: Any = None
         present = np.not_equal(one, gap) & np.not_equal(other, gap)
-        if not present.all():
-            found = np.full(present.shape, ufunc is np.not_equal)
-            found[present] = ufunc(one[present], other[present])
-            return found
-    return ufunc(one, other, **options)
+        found = np.full(present.shape, ufunc is np.not_equal)
+        found[present] = ufunc(one[present], other[present])
+    else:
+        return ufunc(one, other, **options)
+    return np.logical_or(found, False, **options) if options else found
 
 
-def _compared_times(ufunc: Any, one: Any, other: Any, options: Any) -> Any:
-    """Compares points in time of two units. NumPy converts them to the finer one, even if that does not hold them."""
+def _comparable(ufunc: Any, value: Any) -> Any:
+    """Returns the points in time of a value to compare with. A text that is none equals nothing, as NaT, and is in no
+    order with points in time."""
+    return points(value, TableTypeError if ufunc in _ORDERS else None)
+
+
+def _compared_times(ufunc: Any, one: Any, other: Any) -> Any:
+    """Compares points in time, also those of two units, which NumPy converts to the finer one, even if that does not
+    hold them."""
     if one.dtype == other.dtype:
-        return ufunc(one, other, **options)
-    is_left = isinstance(one, np.datetime64)
-    if options or is_left == isinstance(other, np.datetime64):
-        common = np.promote_types(one.dtype, other.dtype)
-        for values in (one, other):
-            if not np.array_equal(values.astype(common).astype(values.dtype), values, equal_nan=True):
-                text = "cannot be compared: not all of them exist in the finer unit"
-                raise TableError(f"times of {one.dtype} and {other.dtype} {text}")
-        return ufunc(one, other, **options)
-    values, single = (other, one) if is_left else (one, other)
-    unit = np.datetime_data(values.dtype)[0]
-    if unit not in _LENGTHS or np.datetime_data(values.dtype)[1] != 1 or np.isnat(single):
         return ufunc(one, other)
-    count, rest = divmod(_length(single), _LENGTHS[unit])
-    if rest == 0 and -(2**63) < count < 2**63:
-        same = np.datetime64(count, unit)  # type: ignore[call-overload]
-        return ufunc(same, values) if is_left else ufunc(values, same)
-    # It lies between two points of the column, or beyond them.
-    is_time = ~np.isnat(values)
-    if ufunc in (np.equal, np.not_equal):
-        return np.full(values.shape, ufunc is np.not_equal)
-    is_before = values.view("i8") <= max(min(count, 2**63 - 1), -(2**63))
-    wants_before = (ufunc in (np.less, np.less_equal)) != is_left
-    return is_time & (is_before if wants_before else ~is_before)
+    is_time = ~(np.isnat(one) | np.isnat(other))
+    (one, length), (other, other_length) = _counts(one), _counts(other)
+    if length >= other_length:
+        found = ufunc(_order(one, other, length // other_length), 0)
+    else:
+        found = ufunc(0, _order(other, one, other_length // length))
+    return found | ~is_time if ufunc is np.not_equal else found & is_time
+
+
+def _order(coarse: Any, fine: Any, factor: int) -> Any:
+    """Returns -1, 0 or 1 where a count comes before, equals or comes after one in a unit that is finer by a factor."""
+    if factor < 2**63:
+        whole, has_rest = fine // factor, fine % factor != 0
+    else:
+        whole, has_rest = np.where(fine < 0, -1, 0), fine != 0
+    return np.where(coarse == whole, -has_rest.astype("i1"), np.where(coarse > whole, 1, -1))
+
+
+def _counts(values: Any) -> tuple[Any, int]:
+    """Returns the counts of points in time in a unit, and the attoseconds of the unit."""
+    unit, steps = np.datetime_data(values.dtype)
+    if unit == "generic" and not np.isnat(values).all():
+        raise TableTypeError(f"{values!r} has no unit of time")
+    if unit in "YM" or steps != 1:
+        unit = "D" if unit in "YM" else unit
+        values = _exactly(values, np.dtype(f"datetime64[{unit}]"))
+    return values.astype("int64"), _LENGTHS[unit]
+
+
+def _exactly(values: Any, dtype: Any) -> Any:
+    """Converts points in time to a unit. Refuses those that it does not hold."""
+    try:
+        found = values.astype(dtype)
+        is_exact = np.array_equal(found.astype(values.dtype), values, equal_nan=True)
+    except OverflowError:  # of the factor between the units
+        is_exact = False
+    if not is_exact:
+        raise TableTypeError(f"some times of {values.dtype} do not exist as {dtype}, as which they are compared")
+    return found
 
 
 def _length(single: np.datetime64) -> int:
     """Returns the attoseconds since 1970."""
-    if np.datetime_data(single.dtype)[0] in "YMW":
-        single = single.astype("datetime64[D]")
-    unit, steps = np.datetime_data(single.dtype)
-    return int(single.astype("int64")) * steps * _LENGTHS[unit]
+    count, length = _counts(single)
+    return int(count) * length
 
 
-def points(value: Any) -> Any:
-    """Returns points in time for one in another form, or for a list or an array of these."""
+def _matched(function: Any, inputs: Any, options: Any) -> tuple[Any, Any]:
+    """Returns the arguments of a function that looks for equal values. If points in time are among them, texts and
+    dates become points in time as well, and all of these get one unit."""
+    given = dict(enumerate(inputs[:2])) | {name: options[name] for name in _MATCHED if name in options}
+    arrays = {place: _array(value) for place, value in given.items()}
+    if all(array.dtype.kind != "M" for array in arrays.values()):
+        return inputs, options
+    unread = None if function in _MEMBERS else TableTypeError
+    times = {place: points(array, unread) for place, array in arrays.items() if _has_times(array)}
+    common = np.result_type(*(values.dtype for values in times.values()))
+    found = {place: _exactly(values, common) for place, values in times.items()}
+    inputs = [found.get(place, value) for place, value in enumerate(inputs)]
+    return inputs, {name: found.get(name, value) for name, value in options.items()}
+
+
+def _has_times(array: Any) -> bool:
+    """Returns whether an array has points in time or texts."""
+    return array.dtype.kind in "MTU" or any(isinstance(value, str) or is_point(value) for value in _items(array))
+
+
+def _items(array: Any) -> Any:
+    return array.ravel().tolist() if array.dtype.kind == "O" else ()
+
+
+def points(value: Any, unread: type[Exception] | None = TableError) -> Any:
+    """Returns points in time for one in another form, or for a list or an array of these. ``unread`` is that of
+    :func:`point`."""
     if isinstance(value, (np.ndarray, np.datetime64)) and value.dtype.kind == "M":
         return value
-    if isinstance(value, (list, tuple)):
-        return np.array([point(item) for item in value], dtype="datetime64")
-    if isinstance(value, np.ndarray):
-        found = [point(item) for item in value.ravel().tolist()]
-        return np.array(found, dtype="datetime64").reshape(value.shape)
-    return point(value)
+    if not isinstance(value, (list, tuple, np.ndarray)):
+        return point(value, unread)
+    values = _array(value)
+    found = [point(item, unread) for item in values.ravel().tolist()]
+    common = np.result_type("datetime64", *{single.dtype for single in found})
+    found = [single if single.dtype == common else _exactly(single, common) for single in found]
+    return np.array(found, dtype=common).reshape(values.shape)
+
+
+def _array(value: Any) -> Any:
+    """Returns an array, that of a list with its objects: NumPy would convert points in time to one unit."""
+    return value if isinstance(value, np.ndarray) else np.asarray(value, dtype=object)
 
 
 def is_point(value: Any) -> bool:
@@ -129,8 +187,9 @@ def is_point(value: Any) -> bool:
     return isinstance(value, (datetime.date, np.datetime64))
 
 
-def point(value: Any) -> np.datetime64:
-    """Returns the point in time of a text, a date or a time."""
+def point(value: Any, unread: type[Exception] | None = TableError, *, where: str = "a column of times") -> np.datetime64:
+    """Returns the point in time of a text, a date or a time. ``unread`` is the error for a text that is none; without
+    one, it is NaT. ``where`` is for errors."""
     if isinstance(value, np.datetime64):
         return value
     if value is None or (isinstance(value, float) and value != value):
@@ -141,8 +200,10 @@ def point(value: Any) -> np.datetime64:
         try:
             return np.datetime64(str(value))
         except ValueError:
+            if unread is None:
+                return np.datetime64("NaT")
             text = 'in ISO 8601: "2024-02-29" or "2024-02-29T12:30:00"'
-            raise TableError(f"{str(value)!r} is not a date or a time {text}") from None
+            raise unread(f"{str(value)!r} is not a date or a time {text}") from None
     if isinstance(value, datetime.datetime) and value.tzinfo is not None:
         raise TableTypeError(f"tables hold times without a time zone, which {value!r} has")
     if hasattr(value, "to_datetime64"):  # of pandas, with nanoseconds
@@ -153,14 +214,14 @@ def point(value: Any) -> np.datetime64:
     if isinstance(value, datetime.date):
         return np.datetime64(value, "D")
     text = 'a text ("2024-02-29"), datetime.date, datetime.datetime or np.datetime64'
-    raise TableTypeError(f"a column of dates or times is compared with {text}, not with {value!r}")
+    raise TableTypeError(f"{where} takes dates and times: {text}, not {value!r}")
 
 
 def count_of(name: Any, value: Any, unit: str) -> int:
     """Returns the count since 1970 that a column of a unit has for a point in time. Refuses one that is missing, or
     that the unit does not represent."""
-    found = point(value)
-    where = "a column" if name is None else f"column {name!r}"
+    where = f"column {name!r}"
+    found = point(value, where=where)
     if np.isnat(found):
         raise TableError(f"{where} cannot be filled by {value!r}, which is missing itself")
     count, rest = divmod(_length(found), _LENGTHS[unit])

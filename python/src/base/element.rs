@@ -178,12 +178,31 @@ pub(crate) fn of_object(dtype: &Bound<'_, PyAny>) -> PyResult<ElementType> {
              for each column, and read_csv(path, dtypes={\"a\": \"float32\"})",
         ));
     }
-    let described = dtype.py().import("numpy")?.call_method1("dtype", (dtype,))?;
+    let described = match dtype.py().import("numpy")?.call_method1("dtype", (dtype,)) {
+        Ok(described) => described,
+        Err(error) if error.is_instance_of::<PyTypeError>(dtype.py()) => return Err(unknown(dtype)?),
+        Err(error) => return Err(error),
+    };
     let text: String = described.getattr("name")?.extract()?;
     let is_native: bool = described.getattr("isnative")?.extract()?;
-    by_name(&text)
-        .filter(|_| is_native)
-        .ok_or_else(|| TableTypeError::new_err(format!("tables do not support the type {described}")))
+    match by_name(&text).filter(|_| is_native) {
+        Some(element) => Ok(element),
+        None if described.getattr("kind")?.eq("U")? || described.getattr("kind")?.eq("T")? => Err(unknown(dtype)?),
+        None => Err(TableTypeError::new_err(format!("tables do not support the type {described}"))),
+    }
+}
+
+/// Returns the error for a type of words, or for one that NumPy does not have.
+fn unknown(dtype: &Bound<'_, PyAny>) -> PyResult<PyErr> {
+    let given = dtype.repr()?.to_string();
+    let lower = dtype.str()?.to_string().to_lowercase();
+    let advice = if NAMES.iter().any(|&(_, name, ..)| name == lower) {
+        format!("{lower:?} is the type, in which columns may have missing values")
+    } else {
+        "columns of words become categories without it, and read_csv(path, categorical=\"a\") reads numbers as words"
+            .to_owned()
+    };
+    Ok(TableTypeError::new_err(format!("a column has no type {given}: {advice}")))
 }
 
 /// Returns the NumPy dtype of a type; the dtype of bfloat16 comes from the package `ml_dtypes`.

@@ -8,7 +8,10 @@ use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{Array as _, FixedSizeListArray, RecordBatch, RecordBatchIterator, StructArray, make_array};
 use arrow_data::ArrayData;
 use arrow_schema::{DataType, Field, Fields, Schema};
-use numeric_table::{ElementType, HomogenNumericTable, NumericTable, SoaNumericTable, interop::CopyPolicy};
+use numeric_table::{
+    ElementType, FeatureType, HomogenNumericTable, MissingValues, NumericTable, SoaNumericTable, dictionary::TimeUnit,
+    interop::CopyPolicy,
+};
 use numeric_table_arrow::prelude::*;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -20,11 +23,12 @@ use crate::base::error::{OrRaise, TableError, TableTypeError, foreign};
 use crate::doors::capsules::{self, Arrays};
 use crate::doors::{Answer, Input};
 use crate::table::Table;
-use crate::table::describe::set_name;
+use crate::table::describe::{label, set_name};
 
 #[methods]
 impl Table {
-    /// Exports the columns to libraries that accept Arrow's PyCapsules: ``pyarrow.record_batch(table)``.
+    /// Exports the columns to libraries that accept Arrow's PyCapsules: ``pyarrow.record_batch(table)``,
+    /// ``polars.DataFrame(table)``. Points in time in seconds that polars does not have, in milliseconds, are refused.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_array__<'py>(
         &self,
@@ -32,11 +36,11 @@ impl Table {
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
         let _ = requested_schema; // only a request: the consumer casts
+        check_seconds(self, py)?; // this is the call of polars
         array(py, self)
     }
 
-    /// Exports the columns to libraries that accept Arrow streams: ``polars.DataFrame(table)``,
-    /// ``pyarrow.table(table)``. Contiguously stored columns are not copied. Names and category labels are kept.
+    /// Exports the columns to libraries that accept Arrow streams: ``pyarrow.table(table)``. Contiguously stored columns are not copied. Names and category labels are kept.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -54,6 +58,33 @@ fn batch(py: Python<'_>, table: &Table) -> PyResult<RecordBatch> {
     let table = table.read(py);
     let table = &**table;
     py.detach(|| table.to_record_batch()).or_raise()
+}
+
+/// Refuses points in time in seconds that polars, which stores milliseconds, does not have: it would wrap them.
+pub(crate) fn check_seconds(table: &Table, py: Python<'_>) -> PyResult<()> {
+    const LIMIT: i64 = i64::MAX / 1000;
+    let table = table.read(py);
+    let table = &**table;
+    let is_beyond = |column: usize| -> numeric_table::Result<Option<(usize, i64)>> {
+        let (values, validity) = table.column_with_validity(column, ..)?;
+        let Ok(values) = values.downcast::<i64>() else { return Ok(None) };
+        let is_missing = |row| validity.as_ref().is_some_and(|validity| validity.is_missing(row) == Some(true));
+        let mut wrong = values.iter().copied().enumerate();
+        Ok(wrong.find(|&(row, value)| !(-LIMIT..=LIMIT).contains(&value) && !is_missing(row)))
+    };
+    for (column, feature) in table.dictionary().iter().enumerate() {
+        if feature.feature_type != FeatureType::Time(TimeUnit::Seconds) {
+            continue;
+        }
+        if let Some((row, value)) = py.detach(|| is_beyond(column)).or_raise()? {
+            let name = label(py, column, feature.name.as_deref())?.repr()?;
+            return Err(TableError::new_err(format!(
+                "column {name}, row {row}: polars has no point in time {value} s from 1970: its limits are -{LIMIT} s \
+                 and {LIMIT} s; pyarrow.table(table) takes others"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Returns capsules of a schema and of a struct with the columns.

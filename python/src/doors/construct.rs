@@ -1,7 +1,7 @@
 //! `Table(...)`, and the columns that a table gets: objects of any kind that come in through the doors.
 
 use numeric_table::{
-    ConversionPolicy, ElementType, Error, ErrorKind, Feature, NumericTable, TableDescription, interop::CopyReason,
+    ConversionPolicy, ElementType, Error, ErrorKind, NumericTable, TableDescription, interop::CopyReason,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -13,6 +13,7 @@ use crate::doors;
 use crate::doors::columns::of_columns;
 use crate::table::Table;
 use crate::table::describe::renamed;
+use crate::table::labels::has_labels;
 use crate::table::reading::{converted, policy_of, stated};
 use crate::table::surgery::beside;
 
@@ -33,7 +34,6 @@ fn one_for_all(value: &Bound<'_, PyAny>, rows: usize) -> PyResult<Option<Box<dyn
 
 /// Returns a table in which words are the numbers that they spell, for a caller who has stated a type.
 fn parsed(table: Box<dyn NumericTable>, py: Python<'_>) -> PyResult<Box<dyn NumericTable>> {
-    let has_labels = |feature: &Feature| feature.categories.as_ref().is_some_and(|words| words.has_labels());
     if !table.dictionary().iter().any(has_labels) {
         return Ok(table);
     }

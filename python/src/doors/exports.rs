@@ -4,8 +4,8 @@ use pyo3::exceptions::{PyAttributeError, PyImportError};
 use pyo3::prelude::*;
 
 use crate::base::boundary::methods;
+use crate::doors::arrow::check_seconds;
 use crate::table::Table;
-use crate::table::labels::features;
 
 #[methods]
 impl Table {
@@ -30,7 +30,7 @@ impl Table {
         let py = slf.py();
         let polars = module(py, "polars", "to_polars")?;
         let table = Bound::new(py, Self::new(slf.get().snapshot(py)?))?; // one state, which is checked
-        py.import("numeric_table._columns")?.call_method1("check_seconds", (&table, features(py, table.get())?))?;
+        check_seconds(table.get(), py)?;
         polars.call_method1("DataFrame", (table,))
     }
 

@@ -30,7 +30,7 @@ use crate::base::elsewhere::refuse_options;
 use crate::base::error::{OrRaise, TableError, TableFileError};
 use crate::base::numbers;
 use crate::base::progress::{Listener, hear, heard, watch};
-use crate::files::csv_options::{Header, Said, by_column, one_of};
+use crate::files::csv_options::{Character, Header, Said, by_column, one_of};
 use crate::files::reader::Closable;
 use crate::table::Table;
 use crate::table::blocks;
@@ -69,7 +69,7 @@ fn source(py: Python<'_>, path: &PathBuf, said: &Said<'_, '_>) -> PyResult<CsvSo
 /// or ``"datetime64[D]"`` for dates and times in ISO 8601. ``sep`` and ``usecols`` are other names of ``delimiter`` and
 /// ``columns``. The texts that mean a missing value are those of pandas: the empty text, ``NA``, ``N/A``, ``NaN``,
 /// ``null``, ``None`` and so on. ``na_values`` are further ones, as a text, a number or a list; a number in any
-/// spelling. ``keep_default_na=False`` leaves only these. ``missing`` states how to treat missing values: ``"keep"``,
+/// spelling; or a dictionary with those of some columns. ``keep_default_na=False`` leaves only these. ``missing`` states how to treat missing values: ``"keep"``,
 /// the default, keeps them in columns of their own type; ``"error"``, ``"nan"``, ``"skip"`` to omit the row, or a
 /// number, which replaces missing numbers, but not missing words and dates. In a table of one type they are errors by
 /// default, and ``NaN`` is a value. In a categorical column, a quoted string is a category, unless
@@ -97,10 +97,10 @@ pub(crate) fn read_csv(
     py: Python<'_>,
     path: PathBuf,
     dtype: Option<&Bound<'_, PyAny>>,
-    delimiter: Option<char>,
-    decimal: Option<char>,
-    thousands: Option<char>,
-    comment: Option<char>,
+    delimiter: Option<Character>,
+    decimal: Option<Character>,
+    thousands: Option<Character>,
+    comment: Option<Character>,
     header: Header,
     trailing_delimiter: Option<bool>,
     columns: Option<&Bound<'_, PyAny>>,
@@ -115,7 +115,7 @@ pub(crate) fn read_csv(
     max_record_bytes: Option<&Bound<'_, PyAny>>,
     max_buffered_bytes: Option<&Bound<'_, PyAny>>,
     progress: Option<&Bound<'_, PyAny>>,
-    sep: Option<char>,
+    sep: Option<Character>,
     usecols: Option<&Bound<'_, PyAny>>,
     others: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Table> {
@@ -201,10 +201,10 @@ pub(crate) fn open_csv(
     py: Python<'_>,
     path: PathBuf,
     dtype: Option<&Bound<'_, PyAny>>,
-    delimiter: Option<char>,
-    decimal: Option<char>,
-    thousands: Option<char>,
-    comment: Option<char>,
+    delimiter: Option<Character>,
+    decimal: Option<Character>,
+    thousands: Option<Character>,
+    comment: Option<Character>,
     header: Header,
     trailing_delimiter: Option<bool>,
     columns: Option<&Bound<'_, PyAny>>,
@@ -219,7 +219,7 @@ pub(crate) fn open_csv(
     max_record_bytes: Option<&Bound<'_, PyAny>>,
     max_buffered_bytes: Option<&Bound<'_, PyAny>>,
     progress: Option<&Bound<'_, PyAny>>,
-    sep: Option<char>,
+    sep: Option<Character>,
     usecols: Option<&Bound<'_, PyAny>>,
     others: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Csv> {

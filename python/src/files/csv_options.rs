@@ -11,7 +11,7 @@ use crate::base::element;
 use crate::base::error::{TableError, TableTypeError};
 use crate::base::lists;
 use crate::base::numbers;
-use crate::table::labels::UNITS;
+use crate::table::labels::{UNITS, has_labels};
 
 /// Returns the value of an option that has two names.
 pub(crate) fn one_of<V>(name: &str, value: Option<V>, other_name: &str, other: Option<V>) -> PyResult<Option<V>> {
@@ -74,6 +74,24 @@ impl<'py> FromPyObject<'_, 'py> for Header {
     }
 }
 
+/// A character with a meaning: a delimiter, the decimal separator and so on.
+#[derive(Clone, Copy)]
+pub(crate) struct Character(char);
+
+impl<'py> FromPyObject<'_, 'py> for Character {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        value.extract().map(Self).or_else(|_| {
+            Err(TableTypeError::new_err(format!(
+                "{} is not one character, as \";\", \"\\t\" and \" \" are: \
+                 nt.Table(pandas.read_csv(path, sep=...)) reads files with other separators",
+                value.repr()?
+            )))
+        })
+    }
+}
+
 /// Returns the unit of time that a type of NumPy names: `"datetime64[D]"`; `None` for another type.
 fn unit_of(dtype: &Bound<'_, PyAny>) -> PyResult<Option<TimeUnit>> {
     let numpy = dtype.py().import("numpy")?;
@@ -91,10 +109,10 @@ fn unit_of(dtype: &Bound<'_, PyAny>) -> PyResult<Option<TimeUnit>> {
 /// The caller's options. Nothing is derived from the content.
 #[derive(Clone, Copy)]
 pub(crate) struct Said<'a, 'py> {
-    pub(crate) delimiter: Option<char>,
-    pub(crate) decimal: Option<char>,
-    pub(crate) thousands: Option<char>,
-    pub(crate) comment: Option<char>,
+    pub(crate) delimiter: Option<Character>,
+    pub(crate) decimal: Option<Character>,
+    pub(crate) thousands: Option<Character>,
+    pub(crate) comment: Option<Character>,
     pub(crate) header: Header,
     pub(crate) trailing_delimiter: Option<bool>,
     pub(crate) columns: Option<&'a Bound<'py, PyAny>>,
@@ -102,7 +120,7 @@ pub(crate) struct Said<'a, 'py> {
     pub(crate) missing: Option<&'a Bound<'py, PyAny>>,
     pub(crate) na_values: Option<&'a Bound<'py, PyAny>>,
     pub(crate) keep_default_na: bool,
-    /// Whether the table has one type: see [`Said::missing_markers`].
+    /// Whether the table has one type: see [`Said::default_texts`].
     pub(crate) has_one_type: bool,
     pub(crate) quoted_missing: Option<bool>,
     pub(crate) dtypes: Option<&'a Bound<'py, PyMapping>>,
@@ -116,19 +134,19 @@ impl Said<'_, '_> {
     pub(crate) fn options(&self) -> PyResult<CsvOptions> {
         let mut options = CsvOptions::new();
         if let Some(delimiter) = self.delimiter {
-            options = options.delimiter(ascii("a delimiter", delimiter)?);
+            options = options.delimiter(ascii("a delimiter", delimiter.0)?);
         }
         if let Some(decimal) = self.decimal {
-            options = options.decimal(decimal);
+            options = options.decimal(decimal.0);
         }
         if let Some(thousands) = self.thousands {
-            options = options.thousands(thousands);
+            options = options.thousands(thousands.0);
         }
         if let Some(is_there) = self.trailing_delimiter {
             options = options.trailing_delimiter(if is_there { CsvTrailing::Yes } else { CsvTrailing::No });
         }
         if let Some(comment) = self.comment {
-            options = options.inline_comment(ascii("what begins a comment", comment)?);
+            options = options.inline_comment(ascii("what begins a comment", comment.0)?);
         }
         options = options.header(self.header.0);
         if let Some(columns) = self.columns {
@@ -137,8 +155,7 @@ impl Said<'_, '_> {
         if let Some(categorical) = self.categorical {
             options = options.kind(chosen(categorical)?, CsvColumnKind::Categorical);
         }
-        let (texts, numbers) = self.missing_markers()?;
-        options = options.missing_texts(texts).missing_numbers(numbers);
+        options = self.with_markers(options)?;
         if let Some(is_missing) = self.quoted_missing {
             options = options.quoted_missing(is_missing);
         }
@@ -178,8 +195,7 @@ impl Said<'_, '_> {
     pub(crate) fn without_fills(&self, found: &DataDictionary) -> PyResult<Option<CsvOptions>> {
         let mut options = None;
         for (column, feature) in found.iter().enumerate() {
-            let is_word = feature.categories.as_ref().is_some_and(|categories| categories.has_labels());
-            if !is_word && !matches!(feature.feature_type, FeatureType::Time(_)) {
+            if !has_labels(feature) && !matches!(feature.feature_type, FeatureType::Time(_)) {
                 continue;
             }
             let key = match (&feature.name, self.columns) {
@@ -197,36 +213,52 @@ impl Said<'_, '_> {
         Ok(options)
     }
 
-    /// Returns the texts and the numbers that mean a missing value. A table of one type refuses missing values, unless
-    /// the caller states how to treat them: there, the spellings of NaN are NaN by default, and not missing.
-    fn missing_markers(&self) -> PyResult<(Vec<String>, Vec<f64>)> {
-        let (mut texts, mut numbers) = (Vec::new(), Vec::new());
-        if self.keep_default_na {
-            let is_nan = |text: &str| text.trim_start_matches('-').eq_ignore_ascii_case("nan");
-            let are_values = self.has_one_type && self.missing.is_none();
-            let defaults = CsvOptions::PANDAS_MISSING_TEXTS.into_iter();
-            texts.extend(defaults.filter(|text| !are_values || !is_nan(text)).map(str::to_owned));
-        }
-        let Some(given) = self.na_values else { return Ok((texts, numbers)) };
-        if given.cast::<PyMapping>().is_ok() {
-            return Err(TableTypeError::new_err(
-                "na_values= are texts and numbers for all columns, not a dict: dtypes= and categorical= are for columns",
-            ));
-        }
-        let is_text = given.is_instance_of::<PyString>() || given.is_instance_of::<PyBytes>();
-        let is_one = is_text || !given.hasattr("__iter__")?;
-        let given = if is_one { vec![given.clone()] } else { lists::items::<Bound<'_, PyAny>>(given)? };
-        for marker in given {
-            let number = match marker.cast::<PyString>() {
-                Ok(text) => text.to_string().parse().ok(),
-                Err(_) if marker.is_instance_of::<PyBool>() => return Err(not_a_marker(&marker)),
-                Err(_) => Some(marker.extract::<f64>().map_err(|_| not_a_marker(&marker))?),
-            };
-            texts.push(marker.str()?.to_string());
-            numbers.extend(number.filter(|number| number.abs() < EXACT)); // not NaN
-        }
-        Ok((texts, numbers))
+    /// Returns the texts that mean a missing value by default. A table of one type refuses missing values, unless the
+    /// caller states how to treat them: there, the spellings of NaN are NaN by default, and not missing.
+    fn default_texts(&self) -> impl Iterator<Item = String> {
+        let is_nan = |text: &str| text.trim_start_matches('-').eq_ignore_ascii_case("nan");
+        let (are_there, are_values) = (self.keep_default_na, self.has_one_type && self.missing.is_none());
+        let texts = CsvOptions::PANDAS_MISSING_TEXTS.into_iter();
+        texts.filter(move |text| are_there && (!are_values || !is_nan(text))).map(str::to_owned)
     }
+
+    /// Adds the texts and the numbers that mean a missing value, in all columns or in those that are the keys of a
+    /// dictionary.
+    fn with_markers(&self, options: CsvOptions) -> PyResult<CsvOptions> {
+        let by_column = self.na_values.and_then(|given| given.cast::<PyMapping>().ok());
+        let (texts, numbers) = match self.na_values.filter(|_| by_column.is_none()) {
+            Some(given) => markers(given)?,
+            None => (Vec::new(), Vec::new()),
+        };
+        let mut options = options.missing_texts(self.default_texts().chain(texts)).missing_numbers(numbers);
+        for item in by_column.map(|given| given.items()).transpose()?.iter().flatten() {
+            let (column, given): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
+            let (column, (texts, numbers)) = (one(&column)?, markers(&given)?);
+            options = options.missing_texts_in(column.clone(), texts).missing_numbers_in(column, numbers);
+        }
+        Ok(options)
+    }
+}
+
+/// Parses the texts and the numbers that mean a missing value: one, or a list.
+fn markers(given: &Bound<'_, PyAny>) -> PyResult<(Vec<String>, Vec<f64>)> {
+    let (mut texts, mut numbers) = (Vec::new(), Vec::new());
+    if given.cast::<PyMapping>().is_ok() {
+        return Err(not_a_marker(given));
+    }
+    let is_text = given.is_instance_of::<PyString>() || given.is_instance_of::<PyBytes>();
+    let is_one = is_text || !given.hasattr("__iter__")?;
+    let given = if is_one { vec![given.clone()] } else { lists::items::<Bound<'_, PyAny>>(given)? };
+    for marker in given {
+        let number = match marker.cast::<PyString>() {
+            Ok(text) => text.to_string().parse().ok(),
+            Err(_) if marker.is_instance_of::<PyBool>() => return Err(not_a_marker(&marker)),
+            Err(_) => Some(marker.extract::<f64>().map_err(|_| not_a_marker(&marker))?),
+        };
+        texts.push(marker.str()?.to_string());
+        numbers.extend(number.filter(|number| number.abs() < EXACT)); // not NaN
+    }
+    Ok((texts, numbers))
 }
 
 /// Below this, no integer in a file is rounded to another number.

@@ -72,7 +72,7 @@ pub(crate) const COUNTS: [Named<u64>; 4] = [
     ("nan_count", ColumnStatistics::nan_count),
     ("infinity_count", ColumnStatistics::infinity_count),
 ];
-pub(crate) const NUMBERS: [Named<f64>; 7] = [
+pub(crate) static NUMBERS: [Named<f64>; 7] = [
     ("minimum", ColumnStatistics::minimum),
     ("maximum", ColumnStatistics::maximum),
     ("sum", ColumnStatistics::sum),
@@ -90,11 +90,15 @@ pub(crate) fn of_each<'py>(py: Python<'py>, found: &[ColumnStatistics]) -> PyRes
     Ok(all)
 }
 
-/// Returns a dictionary of numbers.
-pub(crate) fn of_one<'py>(py: Python<'py>, found: &ColumnStatistics) -> PyResult<Bound<'py, PyDict>> {
+/// Returns a dictionary of counts and of other statistics.
+pub(crate) fn of_one<'py>(
+    py: Python<'py>,
+    found: &ColumnStatistics,
+    others: &[Named<f64>],
+) -> PyResult<Bound<'py, PyDict>> {
     let all = PyDict::new(py);
     COUNTS.into_iter().try_for_each(|(name, count)| all.set_item(name, count(found)))?;
-    NUMBERS.into_iter().try_for_each(|(name, number)| all.set_item(name, number(found)))?;
+    others.iter().try_for_each(|(name, number)| all.set_item(name, number(found)))?;
     Ok(all)
 }
 
@@ -122,7 +126,7 @@ impl Statistics {
     fn to_table(slf: &Bound<'_, Self>) -> PyResult<Table> {
         let own = state::<BasicStatistics>(slf)?;
         let labels = tables::labels(own.dictionary(), own.per_column().len());
-        tables::of("column", &labels, own.per_column()).or_raise().map(Table::new)
+        tables::of("column", &labels, own.per_column(), &NUMBERS).or_raise().map(Table::new)
     }
 
     /// Returns the statistics of one column, given its name or index: those of :meth:`column`.
@@ -132,7 +136,7 @@ impl Statistics {
 
     /// Returns the statistics of one column, given its index or name, as a dictionary of numbers.
     fn column<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
-        of_one(slf.py(), state::<BasicStatistics>(slf)?.column(&Key::of(key)?).or_raise()?)
+        of_one(slf.py(), state::<BasicStatistics>(slf)?.column(&Key::of(key)?).or_raise()?, &NUMBERS)
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {

@@ -2,6 +2,7 @@
 
 use numeric_table::statistics::{ColumnHistogram, HistogramBins};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::base::boundary::methods;
 use crate::base::error::{OrRaise, TableError};
@@ -23,6 +24,13 @@ use crate::results::{Partial, number, properties, state, tables, vector};
 /// (array([0, 2], dtype=uint64), array([0., 2., 4.]))
 /// >>> found.below, found.above
 /// (array([0, 1], dtype=uint64), array([1, 0], dtype=uint64))
+///
+/// ``found["a"]`` has the counts of a column by its name:
+///
+/// >>> found = nt.Histogram(2, 2, range=(0, 4))
+/// >>> found.update(nt.Table({"a": [1, 2], "b": [3, 4]}))
+/// >>> found["b"]["counts"]
+/// array([0, 2], dtype=uint64)
 #[pyclass(frozen, extends = Partial, module = "numeric_table", name = "Histogram")]
 pub(crate) struct Histogram;
 
@@ -70,6 +78,26 @@ impl Histogram {
         Ok(Partial::new(all.or_raise()?).of_class(Self))
     }
 
+    /// Returns the counts of one column, given its name or index: those of :meth:`column`.
+    fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        Self::column(slf, key)
+    }
+
+    /// Returns the counts of one column, given its index or name, as a dictionary: the arrays ``counts`` and ``edges``,
+    /// and the numbers ``below``, ``above``, ``nan_count`` and ``missing_count``.
+    fn column<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+        let (py, own) = (slf.py(), state::<numeric_table::statistics::Histogram>(slf)?);
+        let column = own.column(&Key::of(key)?).or_raise()?;
+        let found = PyDict::new(py);
+        found.set_item("counts", vector(py, column.counts().iter().copied())?)?;
+        found.set_item("edges", vector(py, column.bins().edges().iter().copied())?)?;
+        found.set_item("below", column.below())?;
+        found.set_item("above", column.above())?;
+        found.set_item("nan_count", column.nan_count())?;
+        found.set_item("missing_count", column.missing_count())?;
+        Ok(found)
+    }
+
     /// The counts: an array for each column.
     #[getter]
     fn counts<'py>(slf: &Bound<'py, Self>) -> PyResult<Vec<Bound<'py, PyAny>>> {
@@ -84,6 +112,12 @@ impl Histogram {
 }
 
 properties! { Histogram: |own: numeric_table::statistics::Histogram, py|
+    /// The names of the columns, ``None`` for a column without a name.
+    names = number(py, tables::names(own.dictionary(), own.per_column().len())?);
+
+    /// The number of columns.
+    column_count = number(py, own.per_column().len());
+
     /// The number of values of each column below all bins.
     below = vector(py, own.per_column().iter().map(ColumnHistogram::below));
 

@@ -16,13 +16,13 @@ use crate::files::reader::Reader;
 use crate::results::columns::Named;
 use crate::results::tables;
 use crate::table::Table;
+use crate::table::labels::has_labels;
 
 const QUARTILES: [f64; 3] = [0.25, 0.5, 0.75];
 
 /// Returns whether the values of a column are numbers to compute with: not words, and not points in time.
 fn is_number(feature: &Feature) -> bool {
-    let has_labels = feature.categories.as_ref().is_some_and(|categories| categories.has_labels());
-    !has_labels && !matches!(feature.feature_type, FeatureType::Time(_))
+    !has_labels(feature) && !matches!(feature.feature_type, FeatureType::Time(_))
 }
 
 /// Creates the summary. `quartile` returns one of the quartiles of a column.

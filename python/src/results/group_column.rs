@@ -12,11 +12,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::base::boundary::methods;
-use crate::base::error::{OrRaise, TableError};
+use crate::base::error::{OrRaise, TableError, TableTypeError};
 use crate::base::numbers;
-use crate::results::columns::{COUNTS, NUMBERS, of_one};
+use crate::results::columns::{COUNTS, NUMBERS, Named, of_one};
 use crate::results::{tables, vector};
 use crate::table::Table;
+use crate::table::labels::has_labels;
 use crate::table::reading::listed;
 
 /// Statistics of one column for each group, in NumPy arrays with one value per group. Returned by ``groups["price"]``.
@@ -27,6 +28,8 @@ use crate::table::reading::listed;
 /// (['2023', '2024'], array([30., 15.]))
 /// >>> groups["price"]["2024"]["maximum"]
 /// 20.0
+///
+/// A column of words has counts only.
 #[pyclass(frozen, module = "numeric_table", name = "GroupColumn")]
 pub(crate) struct GroupColumn {
     groups: Arc<GroupStatistics>,
@@ -44,7 +47,21 @@ impl GroupColumn {
     }
 
     fn each<'py>(&self, py: Python<'py>, value: fn(&ColumnStatistics) -> f64) -> PyResult<Bound<'py, PyAny>> {
+        if has_words(&self.groups, self.column) {
+            let name = &tables::labels(self.groups.dictionary(), self.groups.column_count())[self.column];
+            let text = "which have counts only (count, missing_count): table[mask].value_counts counts each of them";
+            return Err(TableTypeError::new_err(format!("column {name:?} has words, {text}")));
+        }
         vector(py, self.all()?.iter().map(value))
+    }
+
+    /// The statistics besides counts.
+    fn numbers(&self) -> &'static [Named<f64>] {
+        if has_words(&self.groups, self.column) { &[] } else { &NUMBERS }
+    }
+
+    fn table(&self) -> PyResult<Box<dyn NumericTable>> {
+        tables::of(&key(&self.groups), &self.labels()?, &self.all()?, self.numbers()).or_raise()
     }
 
     fn count_each<'py>(&self, py: Python<'py>, value: fn(&ColumnStatistics) -> u64) -> PyResult<Bound<'py, PyAny>> {
@@ -64,7 +81,7 @@ pub(crate) fn key(groups: &GroupStatistics) -> String {
     feature.and_then(|feature| feature.name.clone()).unwrap_or_else(|| groups.category_column().to_string())
 }
 
-/// Returns one statistic of all columns, except the one that groups, as a table.
+/// Returns one statistic of all columns as a table, except the one that groups, and those of words unless it is a count.
 pub(crate) fn table(groups: &GroupStatistics, statistic: &str) -> PyResult<Box<dyn NumericTable>> {
     let by = groups.category_column();
     let statistic = match statistic {
@@ -94,6 +111,9 @@ pub(crate) fn table(groups: &GroupStatistics, statistic: &str) -> PyResult<Box<d
     push(&mut table, "rows", rows.into())?;
     let names = tables::labels(groups.dictionary(), groups.column_count());
     for (column, name) in names.iter().enumerate().filter(|&(column, _)| column != by) {
+        if number.is_some() && has_words(groups, column) {
+            continue;
+        }
         let own = (0..groups.category_count()).map(|group| groups.column(group, column).copied());
         let own = own.collect::<Result<Vec<_>, _>>().or_raise()?;
         match (unit_of(groups, column).filter(|_| is_point), number) {
@@ -102,6 +122,12 @@ pub(crate) fn table(groups: &GroupStatistics, statistic: &str) -> PyResult<Box<d
         }
     }
     Ok(Box::new(table))
+}
+
+/// Returns whether a column has words, of whose codes only the counts mean something.
+fn has_words(groups: &GroupStatistics, column: usize) -> bool {
+    let feature = groups.dictionary().and_then(|dictionary| dictionary.feature(column).ok());
+    feature.is_some_and(has_labels)
 }
 
 /// Returns the unit of a column of dates and times.
@@ -219,7 +245,7 @@ impl GroupColumn {
     /// Returns the statistics as a table with a row for each group: its label, under the name of the column that
     /// groups, and the statistics under the names of their properties.
     fn to_table(&self) -> PyResult<Table> {
-        tables::of(&key(&self.groups), &self.labels()?, &self.all()?).or_raise().map(Table::new)
+        self.table().map(Table::new)
     }
 
     fn __len__(&self) -> usize {
@@ -231,11 +257,10 @@ impl GroupColumn {
         if group.is_instance_of::<pyo3::types::PySlice>() {
             return Err(PyTypeError::new_err("a group is given by its label or its index"));
         }
-        of_one(py, self.groups.column(group_of(&self.groups, group)?, self.column).or_raise()?)
+        of_one(py, self.groups.column(group_of(&self.groups, group)?, self.column).or_raise()?, self.numbers())
     }
 
     fn __repr__(&self) -> PyResult<String> {
-        let table = tables::of(&key(&self.groups), &self.labels()?, &self.all()?).or_raise()?;
-        Ok(table.display().to_string())
+        Ok(self.table()?.display().to_string())
     }
 }

@@ -67,6 +67,9 @@ fn labels_of(codes: &dyn NumericTable, categories: &Categories) -> Result<Vec<St
 /// have.
 fn texts<'py>(py: Python<'py>, values: &Table, unit: Option<&str>) -> PyResult<Vec<String>> {
     let mut array = values.rows(py, 0, None, None, None, None)?.call_method1("reshape", (-1,))?;
+    if array.getattr("dtype")?.getattr("kind")?.eq("f")? {
+        array = array.add(0)?; // -0.0 and 0.0 are one group, 0.0
+    }
     if let Some(unit) = unit {
         let name = values.read(py).dictionary().names().next().flatten().map(str::to_owned);
         let module = py.import("numeric_table._columns")?;

@@ -172,8 +172,8 @@ impl GroupStatistics {
     /// Returns one statistic of all other columns as a table with a row for each category: its label, the number of its
     /// ``rows`` and the columns. ``statistic`` is the name of a property of ``groups["price"]``, or ``"min"``,
     /// ``"max"``, ``"std"`` or ``"var"`` as in pandas. The minimum and the maximum of dates are dates, and their mean
-    /// is one, rounded to the unit of the column. Other statistics of dates, and those of words, are of the stored
-    /// numbers.
+    /// is one, rounded to the unit of the column; other statistics of dates are of the stored numbers. Columns of words
+    /// have counts only (``"count"``, ``"missing_count"``), and are left out of other tables.
     ///
     /// >>> import numeric_table as nt
     /// >>> groups = nt.Table({"year": [2024, 2023, 2024], "price": [10.0, 30.0, 20.0]}).groupby("year")

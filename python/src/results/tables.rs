@@ -8,7 +8,7 @@ use numeric_table::table::Rejected;
 use numeric_table::{DataDictionary, ElementType, Feature, NumericTable, Result, SoaNumericTable};
 use pyo3::prelude::*;
 
-use crate::results::columns::{COUNTS, NUMBERS};
+use crate::results::columns::{COUNTS, Named};
 use crate::table::reading::listed;
 
 /// Returns the names of the columns of a result, `None` for a column without a name.
@@ -41,16 +41,21 @@ pub(crate) fn of_words(name: &str, words: &[String]) -> Result<SoaNumericTable> 
     Ok(table)
 }
 
-/// Creates a table of statistics, with a word in each row.
-pub(crate) fn of(name: &str, words: &[String], statistics: &[ColumnStatistics]) -> Result<Box<dyn NumericTable>> {
+/// Creates a table of counts and of other statistics, with a word in each row.
+pub(crate) fn of(
+    name: &str,
+    words: &[String],
+    statistics: &[ColumnStatistics],
+    others: &[Named<f64>],
+) -> Result<Box<dyn NumericTable>> {
     let mut table = of_words(name, words)?;
     for (name, count) in COUNTS {
         let counts: Vec<i64> = statistics.iter().map(|column| count(column) as i64).collect();
         table.push_column(name, counts).map_err(Rejected::into_error)?;
     }
-    for (name, number) in NUMBERS {
+    for (name, number) in others {
         let numbers: Vec<f64> = statistics.iter().map(number).collect();
-        table.push_column(name, numbers).map_err(Rejected::into_error)?;
+        table.push_column(*name, numbers).map_err(Rejected::into_error)?;
     }
     Ok(Box::new(table))
 }

@@ -65,12 +65,11 @@ impl Fill {
             Self::Label(label) | Self::NewLabel(label) => {
                 let categories = feature.categories.as_ref();
                 let code = categories.and_then(|categories| categories.labels().position(|other| other == label));
-                let reason = || match categories.is_some_and(Categories::has_labels) {
-                    true if feature.feature_type == FeatureType::Ordinal => {
+                let reason = || match feature.feature_type {
+                    FeatureType::Ordinal => {
                         format!("{label:?} is not a label of the column, whose labels are in an order")
                     }
-                    true => format!("{label:?} is not a label of the column: fillna({{name: {label:?}}}) adds it"),
-                    false => format!("{label:?} is not a label of the column"),
+                    _ => format!("{label:?} is not a label of the column: fillna({{name: {label:?}}}) adds it"),
                 };
                 code.map(|code| FillMissing::value(code as u64)).ok_or_else(|| refused(feature, row, column, reason()))
             }

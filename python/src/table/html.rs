@@ -5,6 +5,7 @@ use std::fmt::Write;
 use numeric_table::{BlockAccess, MissingValues, NumericTable, Result, Shape, TableDescription};
 
 use crate::base::element::{self, with_type};
+use crate::table::labels::has_labels;
 use crate::table::sparse;
 
 /// The number of rows shown at each end, and the number of columns shown at each side.
@@ -43,8 +44,7 @@ pub(crate) fn table(table: &dyn NumericTable) -> Result<String> {
             Some(column) => {
                 let feature = table.dictionary().feature(*column)?;
                 let name = feature.name.as_deref().map_or_else(|| column.to_string(), escaped);
-                let has_labels = feature.categories.as_ref().is_some_and(|categories| categories.has_labels());
-                let kind = if has_labels { "category, " } else { "" };
+                let kind = if has_labels(feature) { "category, " } else { "" };
                 let element = element::name(feature.element_type);
                 let faint = "style=\"font-weight: normal; opacity: 0.7\"";
                 write!(html, "<th>{name}<br><small {faint}>{kind}{element}</small></th>")

@@ -74,7 +74,7 @@ enum Shown {
 
 impl Shown {
     fn of(feature: &Feature) -> Self {
-        if feature.categories.as_ref().is_some_and(|categories| categories.has_labels()) {
+        if has_labels(feature) {
             return Self::Labels;
         }
         match feature.feature_type {
@@ -82,6 +82,11 @@ impl Shown {
             _ => Self::Numbers,
         }
     }
+}
+
+/// Returns whether a column shows words: the labels of categories.
+pub(crate) fn has_labels(feature: &Feature) -> bool {
+    feature.categories.as_ref().is_some_and(|categories| categories.has_labels())
 }
 
 /// Returns whether a column shows its stored numbers, and not labels or points in time.

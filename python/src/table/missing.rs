@@ -11,7 +11,7 @@ use numeric_table::{
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyDict, PyMapping, PyString};
+use pyo3::types::{PyByteArray, PyDict, PyMapping};
 
 use crate::base::boundary::methods;
 use crate::base::element::with_type;
@@ -19,8 +19,9 @@ use crate::base::error::{OrRaise, TableError, TableTypeError, with_advice};
 use crate::base::share::Share;
 use crate::table::Table;
 use crate::table::choose;
+use crate::table::describe::label;
 use crate::table::gaps::{self, Fill};
-use crate::table::labels::{name_of, shows_numbers};
+use crate::table::labels::{has_labels, name_of, shows_numbers};
 use crate::table::reading::{Wanted, listed};
 use crate::table::sparse;
 
@@ -95,12 +96,13 @@ impl Table {
         self.flags(py, column, Flags { counts_nan: false, is_inverse: false })
     }
 
-    /// Returns the table with other values in place of missing ones and of NaN: a number for all columns of numbers, a
-    /// dictionary with a value for each of some columns, or a ``method``: ``"ffill"`` takes the last value before,
-    /// ``"bfill"`` the next one after, ``"mean"`` and ``"median"`` those of each column of numbers, rounded for
-    /// integers. In a column of words, a value is one of its labels, or the index of one; in a dictionary also a new
-    /// label. In a column of dates, it is a ``datetime.date``, a ``datetime64``, or in a dictionary a text in ISO 8601.
-    /// Each column keeps its type: a value that it cannot represent raises :class:`NotRepresentableError`. Other
+    /// Returns the table with other values in place of missing ones and of NaN: one value, a dictionary with a value for
+    /// each of some columns, or a ``method``: ``"ffill"`` takes the last value before, ``"bfill"`` the next one after,
+    /// ``"mean"`` and ``"median"`` those of each column of numbers, rounded for integers. One value fills the columns of
+    /// its kind, and the others keep their gaps: a number fills columns of numbers, a text columns of words that have
+    /// it as a label, a ``datetime.date`` or a ``datetime64`` columns of dates. In a dictionary, a column of words takes
+    /// one of its labels, the index of one, or a new label; a column of dates takes a date, or a text in ISO 8601; a
+    /// number there is refused, and so is a text in a column of numbers. Each column keeps its type: a value that it cannot represent raises :class:`NotRepresentableError`. Other
     /// columns share their memory. ``fillna(float("nan"))`` makes missing floating-point values NaN.
     ///
     /// >>> import numeric_table as nt
@@ -281,18 +283,31 @@ impl Table {
             found.collect::<Vec<_>>()
         };
         let Ok(values) = value.cast::<PyMapping>() else {
-            if !is_point(value)? {
-                return all(Fill::of(value)?);
+            if is_point(value)? {
+                let dates = features(&|feature| unit_of(feature).is_some());
+                return dates
+                    .iter()
+                    .map(|(column, feature)| Ok((*column, fill_of(*column, feature, value)?)))
+                    .collect();
             }
-            let dates = features(&|feature| unit_of(feature).is_some());
-            return dates.iter().map(|(column, feature)| Ok((*column, fill_of(feature, value)?))).collect();
+            let fill = Fill::of(value)?;
+            if let Fill::Label(label) = &fill {
+                let words = features(&has_labels);
+                if words.is_empty() {
+                    let text = "a text for all columns fills those of words, and there is none: fillna({\"day\": \
+                                \"2024-02-29\"}) fills a column of dates, fillna(0) columns of numbers";
+                    return Err(TableError::new_err(format!("{label:?} fills no column: {text}")));
+                }
+                return Ok(words.into_iter().map(|(column, _)| (column, fill.clone())).collect());
+            }
+            return all(fill);
         };
         let mut fills = Vec::new();
         for item in &values.items()? {
             let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item.extract()?;
             let column = self.column_index(py, &key)?;
             let feature = self.read(py).dictionary().feature(column).or_raise()?.clone();
-            fills.push((column, fill_of(&feature, &value)?));
+            fills.push((column, fill_of(column, &feature, &value)?));
         }
         fills.sort_by_key(|&(column, _)| column);
         if let Some(pair) = fills.windows(2).find(|pair| pair[0].0 == pair[1].0) {
@@ -315,24 +330,27 @@ fn is_point(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     value.py().import("numeric_table._shown")?.call_method1("is_point", (value,))?.is_truthy()
 }
 
-/// Parses the replacement for one column. A column of words gets a new label if it has to, and dates are points in
-/// time.
-fn fill_of(feature: &Feature, value: &Bound<'_, PyAny>) -> PyResult<Fill> {
-    let is_text = value.is_instance_of::<PyString>();
-    let name = feature.name.as_deref();
-    if let Some(unit) = unit_of(feature).filter(|_| is_text || is_point(value).unwrap_or(true)) {
+/// Parses the replacement for one column. A column of words gets a new label if it has to; one of dates takes points in
+/// time only, and one of numbers takes numbers only.
+fn fill_of(column: usize, feature: &Feature, value: &Bound<'_, PyAny>) -> PyResult<Fill> {
+    let name = label(value.py(), column, feature.name.as_deref())?;
+    if let Some(unit) = unit_of(feature) {
         let module = value.py().import("numeric_table._shown")?;
         let count: i64 = module.call_method1("count_of", (name, value, unit))?.extract()?;
         return Ok(Fill::By(FillMissing::Value(count.into())));
     }
     if is_point(value)? {
-        let text = format!("column {} has no dates, which {} could fill", name.unwrap_or_default(), value.repr()?);
+        let text = format!("column {} has no dates, which {} could fill", name.repr()?, value.repr()?);
         return Err(TableTypeError::new_err(text));
     }
-    Ok(match Fill::of(value)? {
-        Fill::Label(label) => Fill::NewLabel(label),
-        fill => fill,
-    })
+    match Fill::of(value)? {
+        Fill::Label(label) if !has_labels(feature) => {
+            let text = format!("column {} has no words, which {label:?} could fill: pass a number", name.repr()?);
+            Err(TableTypeError::new_err(text))
+        }
+        Fill::Label(label) => Ok(Fill::NewLabel(label)),
+        fill => Ok(fill),
+    }
 }
 
 /// Only missing values.

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use crate::base::boundary::methods;
-use crate::base::error::{OrRaise, TableError};
+use crate::base::error::{OrRaise, TableError, TableTypeError};
 use crate::base::{lists, numbers};
 use crate::table::Table;
 use crate::table::choose;
@@ -22,16 +22,30 @@ fn seed_of(py: Python<'_>, seed: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
     }
 }
 
-/// Returns a direction for each key.
-fn directions(descending: &Bound<'_, PyAny>, keys: usize) -> PyResult<Vec<bool>> {
-    if descending.hasattr("__len__")? && !descending.is_instance_of::<PyString>() {
-        let found: Vec<bool> = lists::items(descending)?;
-        return match found.len() == keys {
-            true => Ok(found),
-            false => Err(TableError::new_err(format!("{} directions do not match {keys} columns", found.len()))),
-        };
+/// Returns a direction for each key. `option` is the name of the option that states them.
+fn directions(option: &str, stated: &Bound<'_, PyAny>, keys: usize) -> PyResult<Vec<bool>> {
+    if stated.hasattr("__len__")? && !stated.is_instance_of::<PyString>() {
+        let stated: Vec<Bound<'_, PyAny>> = lists::items(stated)?;
+        if stated.len() != keys {
+            return Err(TableError::new_err(format!("{} directions do not match {keys} columns", stated.len())));
+        }
+        return stated.iter().map(|stated| direction(option, stated)).collect();
     }
-    Ok(vec![descending.extract()?; keys])
+    Ok(vec![direction(option, stated)?; keys])
+}
+
+/// Parses a direction: a boolean, or as in pandas 0 or 1.
+fn direction(option: &str, stated: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if let Ok(is_stated) = stated.extract() {
+        return Ok(is_stated);
+    }
+    match stated.extract::<u8>() {
+        Ok(number @ 0..=1) => Ok(number == 1),
+        _ => {
+            let text = "is True or False, or a list with one of these for each column";
+            Err(TableTypeError::new_err(format!("{option}= {text}, not {}", stated.repr()?)))
+        }
+    }
 }
 
 #[methods]
@@ -65,8 +79,10 @@ impl Table {
             (Some(_), Some(_)) => {
                 return Err(PyTypeError::new_err("descending= and ascending= are one option: pass one"));
             }
-            (Some(descending), None) => directions(descending, columns.len())?,
-            (None, Some(ascending)) => directions(ascending, columns.len())?.into_iter().map(|is_up| !is_up).collect(),
+            (Some(stated), None) => directions("descending", stated, columns.len())?,
+            (None, Some(stated)) => {
+                directions("ascending", stated, columns.len())?.into_iter().map(|is_up| !is_up).collect()
+            }
             (None, None) => vec![false; columns.len()],
         };
         let table = self.read(py);

@@ -4,8 +4,9 @@ use std::collections::{HashMap, VecDeque};
 
 use numeric_table::table::spi::{Region, Target};
 use numeric_table::{
-    ConversionPolicy, ConversionReport, DataDictionary, Element, ElementType, Feature, MissingValues, NumericTable,
-    Shape, TableCombination, TableConversion, TableDescription, TableSelection, array::AnySliceMut, array::Validity,
+    ConversionPolicy, ConversionReport, DataDictionary, Element, ElementType, Feature, FeatureType, MissingValues,
+    NumericTable, Shape, TableCombination, TableConversion, TableDescription, TableSelection, array::AnySliceMut,
+    array::Validity,
 };
 use pyo3::prelude::*;
 
@@ -13,6 +14,7 @@ use crate::base::element::with_type;
 use crate::base::error::{OrRaise, TableError};
 use crate::table::Table;
 use crate::table::gaps;
+use crate::table::labels::{has_labels, name_of};
 use crate::table::reading::owned;
 use crate::table::sparse;
 
@@ -24,6 +26,11 @@ pub(crate) fn stack(py: Python<'_>, tables: &[Bound<'_, Table>], is_vertical: bo
             let Some(columns) = by_name(first.dictionary(), other.dictionary(), place + 1)? else { continue };
             let ordered = py.detach(|| select(&**other, &columns)).or_raise()?;
             *other = ordered;
+        }
+    }
+    if is_vertical && let Some((first, others)) = tables.split_first() {
+        for (place, other) in others.iter().enumerate() {
+            check_kinds(first.dictionary(), other.dictionary(), place + 1)?;
         }
     }
     let tables: Vec<&dyn NumericTable> = tables.iter().map(|table| &**table).collect();
@@ -61,6 +68,34 @@ fn by_name(first: &DataDictionary, other: &DataDictionary, table: usize) -> PyRe
         })?);
     }
     Ok(Some(columns))
+}
+
+/// Refuses two tables to stack if one has words or times where the other one has something else.
+fn check_kinds(first: &DataDictionary, other: &DataDictionary, table: usize) -> PyResult<()> {
+    let unit = |feature: &Feature| match feature.feature_type {
+        FeatureType::Time(unit) => Some(unit),
+        _ => None,
+    };
+    let kind = |feature: &Feature| (has_labels(feature), unit(feature));
+    let pairs = first.iter().zip(other.iter()).enumerate();
+    let Some((column, (one, two))) = pairs.into_iter().find(|(_, (one, two))| kind(one) != kind(two)) else {
+        return Ok(());
+    };
+    let holds = |feature: &Feature| match (has_labels(feature), unit(feature)) {
+        (true, _) => "words".to_owned(),
+        (_, Some(unit)) => format!("times in the unit {:?}", name_of(unit).unwrap_or("of another length")),
+        _ => "numbers".to_owned(),
+    };
+    let name = one.name.as_ref().map_or_else(|| column.to_string(), |name| format!("{name:?}"));
+    let advice = match (unit(one), unit(two)) {
+        (Some(_), Some(_)) => "with_column(name, table[name].astype(\"datetime64[ns]\")) gives a column another unit",
+        _ => "with_column(name, values) gives a column other values, and rename another name",
+    };
+    Err(TableError::new_err(format!(
+        "column {name} of table {table} has {}, and that of table 0 has {}: {advice}",
+        holds(two),
+        holds(one)
+    )))
 }
 
 /// Returns some columns of a table, given their indices. A sparse table stays sparse; a structure of arrays is not
