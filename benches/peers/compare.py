@@ -2,7 +2,7 @@
 """Times this crate, DAAL, NumPy and the Rust peers, and prints one table of ratios.
 
 Builds everything it needs: a virtual environment `.peers` in the root of the repository with the peers from PyPI, the
-DAAL program in it, and the benches of this crate. Runs the three programs in turn, group by group of the jobs, several
+DAAL program in it, and the benches of this crate. Runs the three programs in turn for each group of jobs, several
 times, and takes medians.
 Needs Linux on x86-64, Python 3.9 with pip, g++, and cargo. See benches/README.md.
 """
@@ -348,7 +348,7 @@ def groups(jobs):
 
 
 def measure(programs, rounds, jobs, quick):
-    """Runs the programs in turn, group by group of the jobs, so that what is compared was measured within seconds.
+    """Runs the programs in turn for each group of jobs: a row compares times that were measured within seconds.
 
     The speed of a virtual machine changes from minute to minute. Returns the median seconds by job and peer, and what
     the programs printed.

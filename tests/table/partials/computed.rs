@@ -194,7 +194,7 @@ fn labels_and_units_of_later_rows_are_no_difference_for_what_keeps_names_only() 
     table.push_feature(city, vec![0_u8, 1, 1]).unwrap();
     table.push_feature(Feature::new(ElementType::I32).named("day").time(TimeUnit::Days), vec![1_i32, 2, 3]).unwrap();
     let mut sketch = QuantileSketch::new(2).unwrap();
-    let mut histogram = Histogram::new(2, HistogramBins::uniform(0.0, 4.0, 4).unwrap()).unwrap();
+    let mut histogram = Histogram::new(2, &HistogramBins::uniform(0.0, 4.0, 4).unwrap()).unwrap();
     for options in [None, Some(StatisticsOptions::new())] {
         match options {
             None => {
@@ -202,7 +202,7 @@ fn labels_and_units_of_later_rows_are_no_difference_for_what_keeps_names_only() 
                 Partial::update(&mut histogram, &table).unwrap();
             }
             Some(options) => {
-                sketch.update_with(&table, options).unwrap();
+                sketch.update_with(&table, options.clone()).unwrap();
                 histogram.update_with(&table, options).unwrap();
             }
         }
