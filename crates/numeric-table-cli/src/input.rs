@@ -104,7 +104,7 @@ impl Input {
         }
         let table = match source.load_typed() {
             Ok(table) => table,
-            Err(error) if matches!(error.kind(), ErrorKind::OutOfMemory { .. }) => return Ok(input),
+            Err(error) if matches!(error.kind(), ErrorKind::OutOfMemory) => return Ok(input),
             Err(error) => return Err(error.into()),
         };
         Ok(Self { body: Body::Loaded(Box::new(table)), ..input })
