@@ -120,6 +120,17 @@ def test_functions_that_look_for_equal_values_take_texts_and_dates(unit, count):
         np.setdiff1d(shown, ["foo"])
 
 
+@pytest.mark.parametrize("count", [1, 40])
+def test_functions_that_look_for_equal_values_do_not_wrap(count):
+    fine = np.datetime64("2024-01-01", "ns")
+    far = np.datetime64(int(fine.astype("M8[s]").astype("i8")) + 2**55, "s")  # equal after a conversion that wraps
+    shown = nt.Table({"d": np.array([far] * count)})["d"]
+    for wanted in [fine, [fine], np.array([fine]), [np.array([fine])], nt.Table({"d": np.array([fine])})["d"]]:
+        for call in [lambda: np.isin(shown, wanted), lambda: np.isin(wanted, shown), lambda: np.intersect1d(shown, wanted)]:
+            with pytest.raises(TypeError, match="do not exist as"):
+                call()
+
+
 def test_functions_that_look_for_equal_values_take_words():
     words = nt.Table({"k": ["b", None, "a"]})["k"]
     assert np.isin(words, ["a", "q"]).tolist() == [False, False, True]

@@ -195,7 +195,7 @@ fn names_come_with_the_first_table_that_has_them() {
     assert_error!(all.column("a"), ErrorKind::UnknownName { .. });
     named.set_names(["a", "b"]).unwrap();
     for rows in [4, 20_000] {
-        let mut table = numbered::<u8>(rows, 2, DataLayout::RowMajor);
+        let mut table = HomogenNumericTable::from_fn(shape(rows, 2), |row, column| (row % 8 + column) as u8).unwrap();
         table.set_names(["a", "b"]).unwrap();
         let mut found = Histogram::new(2, &bins).unwrap();
         found.update(&table).unwrap();

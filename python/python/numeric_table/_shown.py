@@ -179,7 +179,10 @@ def points(value: Any, unread: type[Exception] | None = TableError) -> Any:
 
 def _array(value: Any) -> Any:
     """Returns an array, that of a list with its objects: NumPy would convert points in time to one unit."""
-    return value if isinstance(value, np.ndarray) else np.asarray(value, dtype=object)
+    is_typed = isinstance(value, (np.ndarray, np.generic)) or (
+        isinstance(value, (list, tuple)) and any(isinstance(item, np.ndarray) for item in value)
+    )
+    return np.asarray(value) if is_typed else np.asarray(value, dtype=object)
 
 
 def is_point(value: Any) -> bool:

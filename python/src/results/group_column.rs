@@ -49,7 +49,7 @@ impl GroupColumn {
     fn each<'py>(&self, py: Python<'py>, value: fn(&ColumnStatistics) -> f64) -> PyResult<Bound<'py, PyAny>> {
         if has_words(&self.groups, self.column) {
             let name = &tables::labels(self.groups.dictionary(), self.groups.column_count())[self.column];
-            let text = "which have counts only (count, missing_count): table[mask].value_counts counts each of them";
+            let text = "which have counts only: table[mask].value_counts(name) counts each of them";
             return Err(TableTypeError::new_err(format!("column {name:?} has words, {text}")));
         }
         vector(py, self.all()?.iter().map(value))

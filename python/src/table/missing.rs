@@ -102,8 +102,9 @@ impl Table {
     /// its kind, and the others keep their gaps: a number fills columns of numbers, a text columns of words that have
     /// it as a label, a ``datetime.date`` or a ``datetime64`` columns of dates. In a dictionary, a column of words takes
     /// one of its labels, the index of one, or a new label; a column of dates takes a date, or a text in ISO 8601; a
-    /// number there is refused, and so is a text in a column of numbers. Each column keeps its type: a value that it cannot represent raises :class:`NotRepresentableError`. Other
-    /// columns share their memory. ``fillna(float("nan"))`` makes missing floating-point values NaN.
+    /// number there is refused, and so is a text in a column of numbers. Each column keeps its type: a value that it
+    /// cannot represent raises :class:`NotRepresentableError`. Other columns share their memory.
+    /// ``fillna(float("nan"))`` makes missing floating-point values NaN.
     ///
     /// >>> import numeric_table as nt
     /// >>> table = nt.Table([[1, 2.5], [None, None], [4, 7.5]], names=["a", "b"])
