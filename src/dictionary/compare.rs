@@ -63,6 +63,36 @@ impl DataDictionary {
         })
     }
 
+    /// Does the same as [`check_addition`](Self::check_addition), for results that keep only names: labels and times are
+    /// not compared.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnequalTables`], with the table index 1.
+    pub(crate) fn check_names(&self, other: &Self) -> Result<()> {
+        let mut names = None;
+        self.pairs(other).try_for_each(|(column, mine, theirs)| self.check_name(&mut names, 1, column, mine, theirs))
+    }
+
+    /// Refuses the name of a feature of another dictionary that a different column of this one has. `names` holds those
+    /// of this dictionary, once they are needed.
+    fn check_name<'n>(
+        &'n self,
+        names: &mut Option<HashSet<&'n str>>,
+        table: usize,
+        column: usize,
+        mine: &Feature,
+        theirs: &Feature,
+    ) -> Result<()> {
+        let Some(name) = theirs.name.as_deref().filter(|&name| mine.name.as_deref() != Some(name)) else {
+            return Ok(());
+        };
+        let names = match names {
+            Some(names) => names,
+            none => none.insert(self.set_of_names()?),
+        };
+        if names.contains(name) { Err(Error::named_elsewhere(table, column, name)) } else { Ok(()) }
+    }
+
     /// See [`check_follower`](Self::check_follower). `is_same` compares the labels of categories that are not equal.
     fn check_columns(
         &self,
@@ -70,19 +100,9 @@ impl DataDictionary {
         other: &Self,
         is_same: impl Fn(&Categories, &Categories) -> bool,
     ) -> Result<()> {
-        let mut names = None; // of this dictionary, once they are needed
+        let mut names = None;
         for (column, mine, theirs) in self.pairs(other) {
-            if let Some(name) = theirs.name.as_deref()
-                && mine.name.as_deref() != Some(name)
-            {
-                let names = match &mut names {
-                    Some(names) => names,
-                    none => none.insert(self.set_of_names()?),
-                };
-                if names.contains(name) {
-                    return Err(Error::named_elsewhere(table, column, name));
-                }
-            }
+            self.check_name(&mut names, table, column, mine, theirs)?;
             if let Some(labels) = theirs.categories.as_ref().filter(|labels| labels.has_labels())
                 && mine.categories.as_ref() != Some(labels)
                 && !mine.categories.as_ref().is_some_and(|mine| is_same(mine, labels))

@@ -308,10 +308,12 @@ pub(super) fn dictionary_of(table: &dyn NumericTable, columns: usize) -> Option<
 /// units are not compared.
 ///
 /// # Errors
-/// [`ErrorKind::UnequalTables`], with the number 1.
-pub(super) fn check_names(mine: Option<&DataDictionary>, table: &dyn NumericTable, columns: usize) -> Result<()> {
-    let Some(mine) = mine else { return Ok(()) };
-    check_addition(Some(mine), Some(&names_of(Some(table.dictionary()), columns)))
+/// [`ErrorKind::UnequalTables`](crate::ErrorKind::UnequalTables), with the number 1.
+pub(super) fn check_names(mine: Option<&DataDictionary>, table: &dyn NumericTable) -> Result<()> {
+    match mine {
+        Some(mine) if mine.len() == table.dictionary().len() => mine.check_names(table.dictionary()),
+        _ => Ok(()),
+    }
 }
 
 /// Takes the names of a table's columns if the table has names and a result, with this dictionary, does not. No other

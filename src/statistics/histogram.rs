@@ -156,7 +156,7 @@ impl Histogram {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn update_with(&mut self, table: &dyn NumericTable, options: StatisticsOptions) -> Result<()> {
-        check_names(self.dictionary.as_ref(), table, self.columns.len())?;
+        check_names(self.dictionary.as_ref(), table)?;
         let source = TableSource(table);
         self.add_work(&Work::on_columns(self.columns.len(), table, &source, &options)?)?;
         take_names(&mut self.dictionary, table, self.columns.len());
@@ -303,7 +303,7 @@ impl Histogram {
     /// # Errors
     /// The errors of [`update_with`](Self::update_with).
     pub(super) fn add_block(&mut self, table: &dyn NumericTable) -> Result<()> {
-        check_names(self.dictionary.as_ref(), table, self.columns.len())?;
+        check_names(self.dictionary.as_ref(), table)?;
         let (source, options) = (TableSource(table), StatisticsOptions::new());
         let work = Work::on_columns(self.columns.len(), table, &source, &options)?;
         match work.shape.is_empty() || work.has_missing() || !work.are_few() {

@@ -165,7 +165,7 @@ impl QuantileSketch {
     /// # Ok::<(), numeric_table::Error>(())
     /// ```
     pub fn update_with(&mut self, table: &dyn NumericTable, options: StatisticsOptions) -> Result<()> {
-        check_names(self.dictionary.as_ref(), table, self.columns.len())?;
+        check_names(self.dictionary.as_ref(), table)?;
         let source = TableSource(table);
         self.add_work(&Work::on_columns(self.columns.len(), table, &source, &options)?)?;
         take_names(&mut self.dictionary, table, self.columns.len());

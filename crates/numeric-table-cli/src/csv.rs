@@ -13,6 +13,7 @@ use crate::args::CsvArgs;
 use crate::columns;
 use crate::failure::{Failure, Outcome};
 use crate::format::has_tabs;
+use crate::print;
 
 /// The first bytes of compressed files, and the name of their format.
 const GZIP: (&[u8], &str) = (&[0x1f, 0x8b], "gzip");
@@ -146,12 +147,9 @@ pub(crate) fn blank_lines(path: &Path, source: &CsvSource) -> Result<Option<Stri
         () => blank_among(file),
     };
     Ok(found.map_err(failed)?.map(|(count, line)| {
-        let lines = if count == 1 {
-            "1 blank line is not a row".to_owned()
-        } else {
-            format!("{count} blank lines are not rows")
-        };
-        format!("{lines} (the first is line {line}): in a file of one column, a missing value is written as NA")
+        let (lines, are) =
+            (print::count(count, "blank line"), if count == 1 { "is not a row" } else { "are not rows" });
+        format!("{lines} {are} (the first is line {line}): in a file of one column, a missing value is written as NA")
     }))
 }
 

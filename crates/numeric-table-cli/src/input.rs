@@ -87,6 +87,7 @@ impl Input {
         };
         let body = body(&path, format, args)?;
         if let Body::Csv(source) = &body
+            && !print::is_quiet()
             && let Some(note) = csv::blank_lines(&path, source)?
         {
             print::hint(&format!("{name}: {note}"));

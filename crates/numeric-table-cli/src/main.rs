@@ -47,12 +47,12 @@ use crate::args::{Cli, Command};
 use crate::failure::{Failure, Outcome};
 
 fn main() -> ExitCode {
-    let matches = Cli::command().get_matches();
+    let mut all = Cli::command();
+    let matches = all.get_matches_mut();
     let cli = match Cli::from_arg_matches(&matches) {
         Ok(cli) => cli,
         Err(error) => error.exit(),
     };
-    let all = Cli::command();
     let command = matches.subcommand_name().and_then(|name| all.find_subcommand(name));
     let options = command.into_iter().flat_map(clap::Command::get_arguments);
     failure::options_are(options.filter_map(|option| Some(format!("--{}", option.get_long()?))).collect());

@@ -49,9 +49,14 @@ pub(crate) fn be_quiet(is_quiet: bool) {
     IS_QUIET.store(is_quiet, Ordering::Relaxed);
 }
 
+/// Returns whether notes are left out, so that nobody has to look for what they would say.
+pub(crate) fn is_quiet() -> bool {
+    IS_QUIET.load(Ordering::Relaxed)
+}
+
 /// Prints to standard error what is as it should be, and may still surprise.
 pub(crate) fn hint(message: &str) {
-    if !IS_QUIET.load(Ordering::Relaxed) {
+    if !is_quiet() {
         to_stderr(AnsiColor::Cyan.on_default().bold(), "note", message);
     }
 }

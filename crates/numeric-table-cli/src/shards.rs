@@ -224,10 +224,12 @@ fn manifest(folder: &Path, args: &RepairArgs, writes: bool) -> Outcome<Option<St
         (false, true) if !args.manifest => return Ok(None), // a folder of table files needs none
         (false, true) => "there is no manifest".to_owned(),
         (true, _) => match Shards::open(&path) {
-            Ok(shards) => match (shards.files().find(|shard| !shard.path.exists()), shards.verify()) {
-                (Some(shard), _) => missing_file(&shard).to_string(),
-                (None, Err(error)) => error.to_string(),
-                (None, Ok(_)) => return Ok(None),
+            Ok(shards) => match shards.files().find(|shard| !shard.path.exists()) {
+                Some(shard) => missing_file(&shard).to_string(),
+                None => match shards.verify() {
+                    Err(error) => error.to_string(),
+                    Ok(_) => return Ok(None),
+                },
             },
             Err(error) => error.to_string(),
         },

@@ -31,7 +31,7 @@ class Shown(np.ndarray[Any, Any]):
         if any(_is_guest(value) for value in inputs):
             return NotImplemented  # a series of pandas knows what to do
         values = [_plain(value) for value in inputs]
-        options = {name: _all_plain(value) for name, value in options.items()}
+        options = _all_plain(options)
         if method == "__call__" and ufunc in _COMPARISONS:
             return _compared(ufunc, values[0], values[1], options)
         return getattr(ufunc, method)(*values, **options)

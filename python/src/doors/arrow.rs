@@ -40,7 +40,8 @@ impl Table {
         array(py, self)
     }
 
-    /// Exports the columns to libraries that accept Arrow streams: ``pyarrow.table(table)``. Contiguously stored columns are not copied. Names and category labels are kept.
+    /// Exports the columns to libraries that accept Arrow streams: ``pyarrow.table(table)``. Contiguously stored
+    /// columns are not copied. Names and category labels are kept.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,

@@ -69,13 +69,14 @@ fn source(py: Python<'_>, path: &PathBuf, said: &Said<'_, '_>) -> PyResult<CsvSo
 /// or ``"datetime64[D]"`` for dates and times in ISO 8601. ``sep`` and ``usecols`` are other names of ``delimiter`` and
 /// ``columns``. The texts that mean a missing value are those of pandas: the empty text, ``NA``, ``N/A``, ``NaN``,
 /// ``null``, ``None`` and so on. ``na_values`` are further ones, as a text, a number or a list; a number in any
-/// spelling; or a dictionary with those of some columns. ``keep_default_na=False`` leaves only these. ``missing`` states how to treat missing values: ``"keep"``,
-/// the default, keeps them in columns of their own type; ``"error"``, ``"nan"``, ``"skip"`` to omit the row, or a
-/// number, which replaces missing numbers, but not missing words and dates. In a table of one type they are errors by
-/// default, and ``NaN`` is a value. In a categorical column, a quoted string is a category, unless
-/// ``quoted_missing=True`` makes it missing there too, for files with quotes around every field. ``max_columns``
-/// (65,536), ``max_categories`` of a column (1,048,576), ``max_record_bytes`` (256 MiB) and ``max_buffered_bytes`` (1
-/// GiB, for a source without a size) are limits, so that a small file cannot take much memory.
+/// spelling; or a dictionary with those of some columns. ``keep_default_na=False`` leaves only these. ``missing``
+/// states how to treat missing values: ``"keep"``, the default, keeps them in columns of their own type; ``"error"``,
+/// ``"nan"``, ``"skip"`` to omit the row, or a number, which replaces missing numbers, but not missing words and dates.
+/// In a table of one type they are errors by default, and ``NaN`` is a value. In a categorical column, a quoted string
+/// is a category, unless ``quoted_missing=True`` makes it missing there too, for files with quotes around every field.
+/// ``max_columns`` (65,536), ``max_categories`` of a column (1,048,576), ``max_record_bytes`` (256 MiB) and
+/// ``max_buffered_bytes`` (1 GiB, for a source without a size) are limits, so that a small file cannot take much
+/// memory.
 ///
 /// >>> import numeric_table as nt, pathlib, tempfile
 /// >>> path = pathlib.Path(tempfile.mkdtemp()) / "table.csv"

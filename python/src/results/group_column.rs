@@ -17,7 +17,7 @@ use crate::base::numbers;
 use crate::results::columns::{COUNTS, NUMBERS, Named, of_one};
 use crate::results::{tables, vector};
 use crate::table::Table;
-use crate::table::labels::has_labels;
+use crate::table::labels as shown;
 use crate::table::reading::listed;
 
 /// Statistics of one column for each group, in NumPy arrays with one value per group. Returned by ``groups["price"]``.
@@ -127,15 +127,12 @@ pub(crate) fn table(groups: &GroupStatistics, statistic: &str) -> PyResult<Box<d
 /// Returns whether a column has words, of whose codes only the counts mean something.
 fn has_words(groups: &GroupStatistics, column: usize) -> bool {
     let feature = groups.dictionary().and_then(|dictionary| dictionary.feature(column).ok());
-    feature.is_some_and(has_labels)
+    feature.is_some_and(shown::has_labels)
 }
 
 /// Returns the unit of a column of dates and times.
 fn unit_of(groups: &GroupStatistics, column: usize) -> Option<TimeUnit> {
-    match groups.dictionary()?.feature(column).ok()?.feature_type {
-        FeatureType::Time(unit) => Some(unit),
-        _ => None,
-    }
+    shown::unit_of(groups.dictionary()?.feature(column).ok()?)
 }
 
 /// Adds a column of points in time, rounded to their unit. Those of groups without values are missing.

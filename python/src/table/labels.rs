@@ -89,6 +89,14 @@ pub(crate) fn has_labels(feature: &Feature) -> bool {
     feature.categories.as_ref().is_some_and(|categories| categories.has_labels())
 }
 
+/// Returns the unit of a column of dates and times.
+pub(crate) fn unit_of(feature: &Feature) -> Option<TimeUnit> {
+    match feature.feature_type {
+        FeatureType::Time(unit) => Some(unit),
+        _ => None,
+    }
+}
+
 /// Returns whether a column shows its stored numbers, and not labels or points in time.
 pub(crate) fn shows_numbers(feature: &Feature) -> bool {
     matches!(Shown::of(feature), Shown::Numbers)

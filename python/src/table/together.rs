@@ -4,9 +4,8 @@ use std::collections::{HashMap, VecDeque};
 
 use numeric_table::table::spi::{Region, Target};
 use numeric_table::{
-    ConversionPolicy, ConversionReport, DataDictionary, Element, ElementType, Feature, FeatureType, MissingValues,
-    NumericTable, Shape, TableCombination, TableConversion, TableDescription, TableSelection, array::AnySliceMut,
-    array::Validity,
+    ConversionPolicy, ConversionReport, DataDictionary, Element, ElementType, Feature, MissingValues, NumericTable,
+    Shape, TableCombination, TableConversion, TableDescription, TableSelection, array::AnySliceMut, array::Validity,
 };
 use pyo3::prelude::*;
 
@@ -14,7 +13,7 @@ use crate::base::element::with_type;
 use crate::base::error::{OrRaise, TableError};
 use crate::table::Table;
 use crate::table::gaps;
-use crate::table::labels::{has_labels, name_of};
+use crate::table::labels::{has_labels, name_of, unit_of};
 use crate::table::reading::owned;
 use crate::table::sparse;
 
@@ -72,22 +71,18 @@ fn by_name(first: &DataDictionary, other: &DataDictionary, table: usize) -> PyRe
 
 /// Refuses two tables to stack if one has words or times where the other one has something else.
 fn check_kinds(first: &DataDictionary, other: &DataDictionary, table: usize) -> PyResult<()> {
-    let unit = |feature: &Feature| match feature.feature_type {
-        FeatureType::Time(unit) => Some(unit),
-        _ => None,
-    };
-    let kind = |feature: &Feature| (has_labels(feature), unit(feature));
+    let kind = |feature: &Feature| (has_labels(feature), unit_of(feature));
     let pairs = first.iter().zip(other.iter()).enumerate();
     let Some((column, (one, two))) = pairs.into_iter().find(|(_, (one, two))| kind(one) != kind(two)) else {
         return Ok(());
     };
-    let holds = |feature: &Feature| match (has_labels(feature), unit(feature)) {
+    let holds = |feature: &Feature| match kind(feature) {
         (true, _) => "words".to_owned(),
         (_, Some(unit)) => format!("times in the unit {:?}", name_of(unit).unwrap_or("of another length")),
         _ => "numbers".to_owned(),
     };
     let name = one.name.as_ref().map_or_else(|| column.to_string(), |name| format!("{name:?}"));
-    let advice = match (unit(one), unit(two)) {
+    let advice = match (unit_of(one), unit_of(two)) {
         (Some(_), Some(_)) => "with_column(name, table[name].astype(\"datetime64[ns]\")) gives a column another unit",
         _ => "with_column(name, values) gives a column other values, and rename another name",
     };

@@ -418,7 +418,12 @@ impl<'r, T: Element> RowPlan<'r, T> {
             }
         }
         let own = roles.columns.iter().map(|column| &column.markers).filter(|own| !own.is(&roles.markers));
-        let missing_numbers = std::iter::once(&roles.markers).chain(own).flat_map(Markers::numbers_of::<T>).collect();
+        let mut missing_numbers = Vec::new(); // each once: every number of the file is compared with all of them
+        for number in std::iter::once(&roles.markers).chain(own).flat_map(Markers::numbers_of::<T>) {
+            if !missing_numbers.contains(&number) {
+                missing_numbers.push(number);
+            }
+        }
         Ok(Self { roles, columns, width, missing_numbers, may_skip: roles.may_skip() })
     }
 }

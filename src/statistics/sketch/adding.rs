@@ -41,7 +41,7 @@ impl QuantileSketch {
     /// # Errors
     /// The errors of [`update_with`](Self::update_with).
     pub(in crate::statistics) fn add_block(&mut self, table: &dyn NumericTable) -> Result<()> {
-        check_names(self.dictionary.as_ref(), table, self.columns.len())?;
+        check_names(self.dictionary.as_ref(), table)?;
         let (source, options) = (TableSource(table), StatisticsOptions::new());
         let work = Work::on_columns(self.columns.len(), table, &source, &options)?;
         match work.are_few() && !work.shape.is_empty() {

@@ -195,21 +195,29 @@ impl Parser<'_> {
     }
 
     fn or(&mut self) -> Result<Node, String> {
-        let first = self.and()?;
-        let mut nodes = Vec::new();
-        while self.accept(&Token::Or) {
-            nodes.push(self.and()?);
-        }
-        Ok(if nodes.is_empty() { first } else { Node::Or([first].into_iter().chain(nodes).collect()) })
+        self.chain(&Token::Or, Self::and, Node::Or)
     }
 
     fn and(&mut self) -> Result<Node, String> {
-        let first = self.not()?;
-        let mut nodes = Vec::new();
-        while self.accept(&Token::And) {
-            nodes.push(self.not()?);
+        self.chain(&Token::And, Self::not, Node::And)
+    }
+
+    /// Parses parts with a word between them. A single part is no chain.
+    fn chain(
+        &mut self,
+        word: &Token,
+        part: fn(&mut Self) -> Result<Node, String>,
+        chained: fn(Vec<Node>) -> Node,
+    ) -> Result<Node, String> {
+        let first = part(self)?;
+        if !self.accept(word) {
+            return Ok(first);
         }
-        Ok(if nodes.is_empty() { first } else { Node::And([first].into_iter().chain(nodes).collect()) })
+        let mut nodes = vec![first, part(self)?];
+        while self.accept(word) {
+            nodes.push(part(self)?);
+        }
+        Ok(chained(nodes))
     }
 
     fn not(&mut self) -> Result<Node, String> {
