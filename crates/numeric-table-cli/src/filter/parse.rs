@@ -202,7 +202,7 @@ impl Parser<'_> {
         self.chain(&Token::And, Self::not, Node::And)
     }
 
-    /// Parses parts with a word between them. A single part is no chain.
+    /// Parses parts with a word between them. A single part stays as it is.
     fn chain(
         &mut self,
         word: &Token,
