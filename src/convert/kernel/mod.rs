@@ -15,6 +15,7 @@ mod few;
 mod gaps;
 mod pair;
 mod read;
+mod register_tiles;
 mod report;
 mod store;
 mod tiles;

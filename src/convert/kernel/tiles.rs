@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::pair::COUNT_CHUNK;
-use super::transpose::{Square, transpose};
+use super::transpose::{Bits, transpose};
 use crate::base::element::{ElementType, match_width};
 use crate::window::{AnyRoom, AnySlice, AnyWindow, Geometry};
 
@@ -101,20 +101,20 @@ pub(super) fn dense<'s>(window: AnyWindow<'s>, scratch: &'s mut Scratch) -> AnyS
         Some(values) => values,
         None => {
             let room = scratch.room(window.element_type(), window.rows() * window.columns());
-            match_width!(window.element_type(), Bits => gather::<Bits>(window, room))
+            match_width!(window.element_type(), Width => gather::<Width>(window, room))
         }
     }
 }
 
 /// Copies a window, row by row, as integers of the elements' width. Panics if widths or lengths differ.
-fn gather<'r, Bits: Square>(window: AnyWindow<'_>, mut room: AnyRoom<'r>) -> AnySlice<'r> {
+fn gather<'r, B: Bits>(window: AnyWindow<'_>, mut room: AnyRoom<'r>) -> AnySlice<'r> {
     let Geometry { rows, columns, row_stride, column_stride } = window.geometry();
     assert!(
-        window.element_type() == room.element_type() && window.element_type().size_in_bytes() == size_of::<Bits>(),
+        window.element_type() == room.element_type() && window.element_type().size_in_bytes() == size_of::<B>(),
         "the width"
     );
     assert_eq!(rows * columns, room.len(), "as many elements as positions");
-    let (from, to) = (window.as_ptr().cast::<Bits>(), room.as_mut_ptr().cast::<Bits>());
+    let (from, to) = (window.as_ptr().cast::<B>(), room.as_mut_ptr().cast::<B>());
     // SAFETY: `row < rows` and `column < columns` everywhere below. So each source offset is that of an element of the
     // window, and each target index is below `rows * columns`, the length of the room; every one of those is written.
     // Any bits of an element may be copied as an integer of its width; both pointers are aligned for the element, whose

@@ -1,4 +1,4 @@
-//! Transposition in squares that fit in registers, and columns in separate memory that it combines into rows.
+//! Transposition in tiles that fit in registers, and columns in separate memory that it combines into rows.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -7,138 +7,34 @@ use std::ops::Range;
 use super::tiles::Scratch;
 use crate::base::cache::LINE;
 use crate::base::element::{ElementType, match_width};
+use crate::convert::level::Level;
 use crate::window::{AnyRows, AnySlice};
 
-/// An integer with the width of an element, and the transposition of squares of it.
-pub(super) trait Square: Copy {
-    /// The number of rows and columns of a square.
-    const SIDE: usize;
+/// An integer with the width of an element.
+pub(super) trait Bits: Copy {
+    /// Its tiles, for every machine.
+    type Small: RegisterTile<Bits = Self>;
+    /// Larger ones, for machines with AVX2, or the same.
+    #[cfg(target_arch = "x86_64")]
+    type Large: RegisterTile<Bits = Self>;
+}
 
-    /// Transposes `SIDE` lines of `SIDE` elements.
+/// The transposition of a few elements of a few lines.
+pub(super) trait RegisterTile {
+    /// The elements.
+    type Bits: Copy;
+    /// The number of elements of a line, which divides that of a cache line.
+    const LENGTH: usize;
+    /// The number of lines.
+    const LINES: usize;
+
+    /// Transposes `LINES` lines of `LENGTH` elements.
     ///
     /// # Safety
-    /// `line` must return addresses that are valid for reads of `SIDE` elements, for the numbers below `SIDE`. `to`
-    /// must be valid for writes of `SIDE` elements at each of the first `SIDE` multiples of `to_stride`. All must be
-    /// aligned, and what is read and what is written must not overlap.
-    unsafe fn transpose(line: impl Fn(usize) -> *const Self, to: *mut Self, to_stride: usize);
-}
-
-/// The transposition for targets without vectors of their own here.
-///
-/// # Safety
-/// The same as for [`Square::transpose`].
-#[cfg(not(target_arch = "x86_64"))]
-#[inline(always)]
-unsafe fn transpose_by_value<Bits: Square>(line: impl Fn(usize) -> *const Bits, to: *mut Bits, to_stride: usize) {
-    for index in 0..Bits::SIDE {
-        let from = line(index);
-        for place in 0..Bits::SIDE {
-            // SAFETY: both are below `SIDE`: the caller's promise.
-            unsafe { *to.add(place * to_stride + index) = *from.add(place) }
-        }
-    }
-}
-
-macro_rules! squares {
-    ($($Bits:ty: $side:literal, $transpose:ident;)*) => {$(
-        impl Square for $Bits {
-            const SIDE: usize = $side;
-
-            #[inline(always)]
-            unsafe fn transpose(line: impl Fn(usize) -> *const Self, to: *mut Self, to_stride: usize) {
-                // SAFETY: the caller's promise. SSE2 is part of x86-64.
-                unsafe {
-                    #[cfg(target_arch = "x86_64")]
-                    sse2::$transpose(line, to, to_stride);
-                    #[cfg(not(target_arch = "x86_64"))]
-                    transpose_by_value(line, to, to_stride);
-                }
-            }
-        }
-    )*};
-}
-squares! {
-    u8: 8, bytes;
-    u16: 8, words;
-    u32: 4, double_words;
-    u64: 2, quad_words;
-}
-
-/// The transpositions in vectors of 16 bytes. Elements of the lines are interleaved in pairs, then in fours, and so on.
-/// The conditions of safety are those of [`Square::transpose`].
-#[cfg(target_arch = "x86_64")]
-mod sse2 {
-    use std::arch::x86_64::{
-        _mm_loadl_epi64, _mm_loadu_si128, _mm_storel_epi64, _mm_storeu_si128, _mm_unpackhi_epi16, _mm_unpackhi_epi32,
-        _mm_unpackhi_epi64, _mm_unpacklo_epi8, _mm_unpacklo_epi16, _mm_unpacklo_epi32, _mm_unpacklo_epi64,
-    };
-
-    #[inline(always)]
-    pub(super) unsafe fn bytes(line: impl Fn(usize) -> *const u8, to: *mut u8, to_stride: usize) {
-        // SAFETY: each load and store is of the eight elements of one line or place: the caller's promise.
-        unsafe {
-            let line = |index: usize| _mm_loadl_epi64(line(index).cast());
-            let pair = |index: usize| _mm_unpacklo_epi8(line(index), line(index + 1));
-            let (ab, cd, ef, gh) = (pair(0), pair(2), pair(4), pair(6));
-            let four = [_mm_unpacklo_epi16(ab, cd), _mm_unpackhi_epi16(ab, cd)];
-            let last_four = [_mm_unpacklo_epi16(ef, gh), _mm_unpackhi_epi16(ef, gh)];
-            for (index, (first, last)) in four.into_iter().zip(last_four).enumerate() {
-                let (low, high) = (_mm_unpacklo_epi32(first, last), _mm_unpackhi_epi32(first, last));
-                let to = to.add(4 * index * to_stride);
-                _mm_storel_epi64(to.cast(), low);
-                _mm_storel_epi64(to.add(to_stride).cast(), _mm_unpackhi_epi64(low, low));
-                _mm_storel_epi64(to.add(2 * to_stride).cast(), high);
-                _mm_storel_epi64(to.add(3 * to_stride).cast(), _mm_unpackhi_epi64(high, high));
-            }
-        }
-    }
-
-    #[inline(always)]
-    pub(super) unsafe fn words(line: impl Fn(usize) -> *const u16, to: *mut u16, to_stride: usize) {
-        // SAFETY: each load and store is of the eight elements of one line or place: the caller's promise.
-        unsafe {
-            let line = |index: usize| _mm_loadu_si128(line(index).cast());
-            let pair = |index: usize| {
-                let (a, b) = (line(index), line(index + 1));
-                [_mm_unpacklo_epi16(a, b), _mm_unpackhi_epi16(a, b)]
-            };
-            let (ab, cd, ef, gh) = (pair(0), pair(2), pair(4), pair(6));
-            for half in 0..2 {
-                let four = [_mm_unpacklo_epi32(ab[half], cd[half]), _mm_unpackhi_epi32(ab[half], cd[half])];
-                let last_four = [_mm_unpacklo_epi32(ef[half], gh[half]), _mm_unpackhi_epi32(ef[half], gh[half])];
-                for (index, (first, last)) in four.into_iter().zip(last_four).enumerate() {
-                    let to = to.add((4 * half + 2 * index) * to_stride);
-                    _mm_storeu_si128(to.cast(), _mm_unpacklo_epi64(first, last));
-                    _mm_storeu_si128(to.add(to_stride).cast(), _mm_unpackhi_epi64(first, last));
-                }
-            }
-        }
-    }
-
-    #[inline(always)]
-    pub(super) unsafe fn double_words(line: impl Fn(usize) -> *const u32, to: *mut u32, to_stride: usize) {
-        // SAFETY: each load and store is of the four elements of one line or place: the caller's promise.
-        unsafe {
-            let line = |index: usize| _mm_loadu_si128(line(index).cast());
-            let (a, b, c, d) = (line(0), line(1), line(2), line(3));
-            let (ab_low, cd_low) = (_mm_unpacklo_epi32(a, b), _mm_unpacklo_epi32(c, d));
-            let (ab_high, cd_high) = (_mm_unpackhi_epi32(a, b), _mm_unpackhi_epi32(c, d));
-            _mm_storeu_si128(to.cast(), _mm_unpacklo_epi64(ab_low, cd_low));
-            _mm_storeu_si128(to.add(to_stride).cast(), _mm_unpackhi_epi64(ab_low, cd_low));
-            _mm_storeu_si128(to.add(2 * to_stride).cast(), _mm_unpacklo_epi64(ab_high, cd_high));
-            _mm_storeu_si128(to.add(3 * to_stride).cast(), _mm_unpackhi_epi64(ab_high, cd_high));
-        }
-    }
-
-    #[inline(always)]
-    pub(super) unsafe fn quad_words(line: impl Fn(usize) -> *const u64, to: *mut u64, to_stride: usize) {
-        // SAFETY: each load and store is of the two elements of one line or place: the caller's promise.
-        unsafe {
-            let (a, b) = (_mm_loadu_si128(line(0).cast()), _mm_loadu_si128(line(1).cast()));
-            _mm_storeu_si128(to.cast(), _mm_unpacklo_epi64(a, b));
-            _mm_storeu_si128(to.add(to_stride).cast(), _mm_unpackhi_epi64(a, b));
-        }
-    }
+    /// `line` must return addresses that are valid for reads of `LENGTH` elements, for the numbers below `LINES`. `to`
+    /// must be valid for writes of `LINES` elements at each of the first `LENGTH` multiples of `to_stride`. All must be
+    /// aligned, and what is read and what is written must not overlap. The machine must have the instructions.
+    unsafe fn transpose(line: impl Fn(usize) -> *const Self::Bits, to: *mut Self::Bits, to_stride: usize);
 }
 
 /// Rows of the target that are at least this many bytes apart are written a few at a time. Many of them would be in the
@@ -147,39 +43,79 @@ const FAR: usize = 1 << 10;
 
 /// Transposes `lines` lines of `length` elements: element `i` of line `j` is copied to element `j` of line `i`.
 ///
-/// Lines often begin at the same offset of their pages, as columns of one length do, and so are in the same set of the
-/// cache, which has fewer places. So a cache line of each is used completely before the next one. Where that holds for
-/// the rows of the target, and not for the lines, a few rows are written from left to right.
-///
 /// # Safety
 /// For the numbers below `lines`, `line` must return addresses that are valid for reads of `length` elements. `to` must
 /// be valid for writes of `lines` elements at each of the first `length` multiples of `to_stride`. All must be aligned,
 /// and what is read and what is written must not overlap.
 #[inline(always)]
-pub(super) unsafe fn transpose<Bits: Square>(
-    line: impl Fn(usize) -> *const Bits,
-    to: *mut Bits,
+pub(super) unsafe fn transpose<B: Bits>(
+    line: impl Fn(usize) -> *const B,
+    to: *mut B,
     to_stride: usize,
     length: usize,
     lines: usize,
 ) {
-    let side = Bits::SIDE;
-    let (whole_length, whole_lines) = (length / side * side, lines / side * side);
-    let line_of_cache = LINE / size_of::<Bits>();
-    let is_far = to_stride >= FAR / size_of::<Bits>() && lines > line_of_cache;
-    let height = if is_far { side } else { line_of_cache };
-    // SAFETY: every index of an element is below `length`, and every index of a line below `lines`; those of a square
-    // are so because the whole parts are multiples of its side.
+    #[cfg(target_arch = "x86_64")]
+    let large = match B::Large::LENGTH > B::Small::LENGTH && length >= B::Large::LENGTH && Level::chosen().has_avx2() {
+        true => lines / B::Large::LINES * B::Large::LINES,
+        false => 0,
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    let large = 0;
+    // SAFETY: the lines before and from `large` on, and their columns of the target: the caller's promise. The level has
+    // AVX2 if there are lines for it.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        if large > 0 {
+            with_avx2::<B::Large>(&line, to, to_stride, length, large);
+        }
+        in_tiles::<B::Small>(|index| line(large + index), to.add(large), to_stride, length, lines - large);
+    }
+}
+
+/// # Safety
+/// That of [`transpose`]. The machine must have AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn with_avx2<T: RegisterTile>(
+    line: impl Fn(usize) -> *const T::Bits,
+    to: *mut T::Bits,
+    to_stride: usize,
+    length: usize,
+    lines: usize,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { in_tiles::<T>(line, to, to_stride, length, lines) };
+}
+
+/// Does the work of [`transpose`] in tiles of one size, and what is left value by value.
+///
+/// Lines often begin at the same offset of their pages, as columns of one length do, and so are in the same set of the
+/// cache, which has fewer places. So a cache line of each is used completely before the next one. Where that holds for
+/// the rows of the target, and not for the lines, a few rows are written from left to right.
+///
+/// # Safety
+/// That of [`transpose`]. The machine must have the instructions of the tiles.
+#[inline(always)]
+unsafe fn in_tiles<T: RegisterTile>(
+    line: impl Fn(usize) -> *const T::Bits,
+    to: *mut T::Bits,
+    to_stride: usize,
+    length: usize,
+    lines: usize,
+) {
+    let (whole_length, whole_lines) = (length / T::LENGTH * T::LENGTH, lines / T::LINES * T::LINES);
+    let line_of_cache = LINE / size_of::<T::Bits>();
+    let is_far = to_stride >= FAR / size_of::<T::Bits>() && lines > line_of_cache;
+    let height = if is_far { T::LENGTH } else { line_of_cache };
+    // SAFETY: every index of an element is below `length`, and every index of a line below `lines`; those of a tile
+    // are so because the whole parts are multiples of its numbers.
     unsafe {
         for block in (0..whole_length).step_by(height) {
             let end = whole_length.min(block + height);
-            for first in (0..whole_lines).step_by(side) {
-                for start in (block..end).step_by(side) {
-                    Bits::transpose(
-                        |index| line(first + index).add(start),
-                        to.add(start * to_stride + first),
-                        to_stride,
-                    );
+            for first in (0..whole_lines).step_by(T::LINES) {
+                for start in (block..end).step_by(T::LENGTH) {
+                    T::transpose(|index| line(first + index).add(start), to.add(start * to_stride + first), to_stride);
                 }
             }
         }
@@ -233,22 +169,22 @@ impl<'c> Columns<'c> {
         assert!(rows.start <= rows.end && rows.end <= self.length, "the rows are inside");
         assert!(target.rows() == rows.len() && target.columns() == self.count, "the shapes are the same");
         assert!(target.element_type() == self.element, "the type of the columns");
-        match_width!(self.element, Bits => self.put_bits::<Bits>(rows, target))
+        match_width!(self.element, Width => self.put_bits::<Width>(rows, target))
     }
 
-    fn put_bits<Bits: Square>(&self, rows: Range<usize>, mut target: AnyRows<'_>) {
-        assert!(self.element.size_in_bytes() == size_of::<Bits>(), "the width");
+    fn put_bits<B: Bits>(&self, rows: Range<usize>, mut target: AnyRows<'_>) {
+        assert!(self.element.size_in_bytes() == size_of::<B>(), "the width");
         assert!(rows.end <= self.length && rows.len() == target.rows() && target.columns() == self.count, "the shape");
         if rows.is_empty() || self.count == 0 {
             return; // an empty window may have any address
         }
         let (starts, to_stride) = (&self.starts[..self.count], target.row_stride());
         // SAFETY: the first `count` addresses are initialized, each of a column with the elements `rows`, all of the
-        // width of `Bits`, which is their alignment (invariant of `Columns`). The target has `count` elements of that
+        // width of `B`, which is their alignment (invariant of `Columns`). The target has `count` elements of that
         // width in each of as many rows, and is borrowed exclusively. Any bits of an element may be copied as an
         // integer.
         unsafe {
-            let line = |index: usize| starts.get_unchecked(index).assume_init().cast::<Bits>().add(rows.start);
+            let line = |index: usize| starts.get_unchecked(index).assume_init().cast::<B>().add(rows.start);
             transpose(line, target.as_mut_ptr().cast(), to_stride, rows.len(), self.count);
         }
     }
@@ -260,5 +196,45 @@ impl<'c> Columns<'c> {
         self.put_rows(rows, AnyRows::new(room.reborrow(), count, self.count));
         // SAFETY: every element of the rows has been written.
         unsafe { room.assume_init() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::convert::level::with_level;
+
+    /// Compares with a copy of one value at a time, which must also leave the places beside the target as they are.
+    fn check<B: Bits + From<u8> + PartialEq + std::fmt::Debug>(length: usize, lines: usize, to_stride: usize) {
+        let (from_stride, unset) = (length + 3, B::from(255));
+        let value = |index: usize| B::from((index % 251) as u8);
+        let from: Vec<B> = (0..from_stride * lines).map(value).collect();
+        let room = to_stride * length.max(1);
+        let mut expected = vec![unset; room];
+        for (place, index) in (0..length).flat_map(|place| (0..lines).map(move |index| (place, index))) {
+            expected[place * to_stride + index] = from[index * from_stride + place];
+        }
+        let mut to = vec![unset; room];
+        // SAFETY: each line has `length` elements from its start on, and each row of the target `lines`.
+        unsafe { transpose(|index| &raw const from[index * from_stride], to.as_mut_ptr(), to_stride, length, lines) };
+        assert!(to == expected, "{length} elements of {lines} lines of {} bytes", size_of::<B>());
+    }
+
+    #[test]
+    fn tiles_of_every_width_and_what_is_beside_them_are_transposed_at_every_level() {
+        for level in Level::available() {
+            with_level(level, || {
+                for (length, lines) in (0..20).flat_map(|length| (0..20).map(move |lines| (length, lines))) {
+                    for to_stride in [lines, lines + 1] {
+                        check::<u8>(length, lines, to_stride);
+                        check::<u16>(length, lines, to_stride);
+                        check::<u32>(length, lines, to_stride);
+                        check::<u64>(length, lines, to_stride);
+                    }
+                }
+                check::<u32>(70, 67, 1 << 8); // rows of the target that are far from each other
+                check::<u64>(70, 67, 1 << 7);
+            });
+        }
     }
 }
