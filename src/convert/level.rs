@@ -1,4 +1,4 @@
-//! The instruction sets that the loops may use: detected once, and read once per call.
+//! The instruction sets that the loops may use: detected once, and read where a loop starts.
 //!
 //! A loop is written once, as a closure. Inlining it into a function with a level's target features compiles it for
 //! that level. The environment variable `NUMERIC_TABLE_CPU_LEVEL` (`baseline`, `avx2`, `avx512`) forces a level if the

@@ -67,14 +67,14 @@ impl DataDictionary {
     /// not compared.
     ///
     /// # Errors
-    /// [`ErrorKind::UnequalTables`], with the table index 1.
+    /// [`ErrorKind::UnequalTables`], with the table index 1; [`ErrorKind::OutOfMemory`].
     pub(crate) fn check_names(&self, other: &Self) -> Result<()> {
         let mut names = None;
         self.pairs(other).try_for_each(|(column, mine, theirs)| self.check_name(&mut names, 1, column, mine, theirs))
     }
 
-    /// Refuses the name of a feature of another dictionary that a different column of this one has. `names` holds those
-    /// of this dictionary, once they are needed.
+    /// Refuses a feature of another dictionary whose name belongs to a different column of this one. `names` caches the
+    /// names of this dictionary.
     fn check_name<'n>(
         &'n self,
         names: &mut Option<HashSet<&'n str>>,

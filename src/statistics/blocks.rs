@@ -308,7 +308,8 @@ pub(super) fn dictionary_of(table: &dyn NumericTable, columns: usize) -> Option<
 /// units are not compared.
 ///
 /// # Errors
-/// [`ErrorKind::UnequalTables`](crate::ErrorKind::UnequalTables), with the number 1.
+/// [`ErrorKind::UnequalTables`](crate::ErrorKind::UnequalTables), with the number 1;
+/// [`ErrorKind::OutOfMemory`](crate::ErrorKind::OutOfMemory).
 pub(super) fn check_names(mine: Option<&DataDictionary>, table: &dyn NumericTable) -> Result<()> {
     match mine {
         Some(mine) if mine.len() == table.dictionary().len() => mine.check_names(table.dictionary()),

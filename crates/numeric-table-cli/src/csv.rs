@@ -147,9 +147,12 @@ pub(crate) fn blank_lines(path: &Path, source: &CsvSource) -> Result<Option<Stri
         () => blank_among(file),
     };
     Ok(found.map_err(failed)?.map(|(count, line)| {
-        let (lines, are) =
+        let (lines, verdict) =
             (print::count(count, "blank line"), if count == 1 { "is not a row" } else { "are not rows" });
-        format!("{lines} {are} (the first is line {line}): in a file of one column, a missing value is written as NA")
+        let first = print::grouped(line);
+        format!(
+            "{lines} {verdict} (the first is line {first}): in a file of one column, a missing value is written as NA"
+        )
     }))
 }
 

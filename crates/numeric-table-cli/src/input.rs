@@ -88,7 +88,8 @@ impl Input {
         let body = body(&path, format, args)?;
         if let Body::Csv(source) = &body
             && !print::is_quiet()
-            && let Some(note) = csv::blank_lines(&path, source)?
+            && let Ok(Some(note)) = csv::blank_lines(&path, source)
+        // reading the table reports errors
         {
             print::hint(&format!("{name}: {note}"));
         }

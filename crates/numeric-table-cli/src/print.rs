@@ -49,7 +49,7 @@ pub(crate) fn be_quiet(is_quiet: bool) {
     IS_QUIET.store(is_quiet, Ordering::Relaxed);
 }
 
-/// Returns whether notes are left out. What only a note needs is then not looked up.
+/// Returns whether notes are suppressed. Callers then skip work that only a note needs.
 pub(crate) fn is_quiet() -> bool {
     IS_QUIET.load(Ordering::Relaxed)
 }

@@ -17,7 +17,7 @@ use crate::base::numbers;
 use crate::results::columns::{COUNTS, NUMBERS, Named, of_one};
 use crate::results::{tables, vector};
 use crate::table::Table;
-use crate::table::labels as shown;
+use crate::table::labels as features;
 use crate::table::reading::listed;
 
 /// Statistics of one column for each group, in NumPy arrays with one value per group. Returned by ``groups["price"]``.
@@ -116,7 +116,7 @@ pub(crate) fn table(groups: &GroupStatistics, statistic: &str) -> PyResult<Box<d
         }
         let own = (0..groups.category_count()).map(|group| groups.column(group, column).copied());
         let own = own.collect::<Result<Vec<_>, _>>().or_raise()?;
-        match (unit_of(groups, column).filter(|_| is_point), number) {
+        match (unit_of_column(groups, column).filter(|_| is_point), number) {
             (Some(unit), Some((_, number))) => push_times(&mut table, name, unit, own.iter().map(number)).or_raise()?,
             _ => push(&mut table, name, values_of(&own))?,
         }
@@ -127,12 +127,12 @@ pub(crate) fn table(groups: &GroupStatistics, statistic: &str) -> PyResult<Box<d
 /// Returns whether a column has words, of whose codes only the counts mean something.
 fn has_words(groups: &GroupStatistics, column: usize) -> bool {
     let feature = groups.dictionary().and_then(|dictionary| dictionary.feature(column).ok());
-    feature.is_some_and(shown::has_labels)
+    feature.is_some_and(features::has_labels)
 }
 
-/// Returns the unit of a column of dates and times.
-fn unit_of(groups: &GroupStatistics, column: usize) -> Option<TimeUnit> {
-    shown::unit_of(groups.dictionary()?.feature(column).ok()?)
+/// Returns the unit of the values of groups in a column of dates and times.
+fn unit_of_column(groups: &GroupStatistics, column: usize) -> Option<TimeUnit> {
+    features::unit_of(groups.dictionary()?.feature(column).ok()?)
 }
 
 /// Adds a column of points in time, rounded to their unit. Those of groups without values are missing.

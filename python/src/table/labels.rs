@@ -77,10 +77,7 @@ impl Shown {
         if has_labels(feature) {
             return Self::Labels;
         }
-        match feature.feature_type {
-            FeatureType::Time(unit) => name_of(unit).map_or(Self::Numbers, Self::Times),
-            _ => Self::Numbers,
-        }
+        unit_of(feature).and_then(name_of).map_or(Self::Numbers, Self::Times)
     }
 }
 
@@ -247,10 +244,7 @@ pub(crate) fn features(py: Python<'_>, table: &Table) -> PyResult<Vec<Described>
     let described = |feature: &Feature| {
         let categories = feature.categories.as_ref().filter(|categories| categories.has_labels());
         let words = categories.map(|categories| categories.labels().map(str::to_owned).collect());
-        let unit = match feature.feature_type {
-            FeatureType::Time(unit) => name_of(unit),
-            _ => None,
-        };
+        let unit = unit_of(feature).and_then(name_of);
         (feature.name.clone(), words, feature.feature_type == FeatureType::Ordinal, unit, feature.nullable)
     };
     listed(dictionary.iter().map(described), "columns")

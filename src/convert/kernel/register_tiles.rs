@@ -1,18 +1,18 @@
 //! Tiles of elements that are transposed in registers.
 
-use super::transpose::{Bits, RegisterTile};
+use super::transpose::{RegisterTile, Transposable};
 
-macro_rules! small_tiles {
-    ($($Tile:ident of $Bits:ty: $side:literal, $transpose:ident;)*) => {$(
+macro_rules! baseline_tiles {
+    ($($Tile:ident of $Element:ty: $side:literal, $transpose:ident;)*) => {$(
         pub(super) struct $Tile;
 
         impl RegisterTile for $Tile {
-            type Bits = $Bits;
+            type Element = $Element;
             const LENGTH: usize = $side;
             const LINES: usize = $side;
 
             #[inline(always)]
-            unsafe fn transpose(line: impl Fn(usize) -> *const $Bits, to: *mut $Bits, to_stride: usize) {
+            unsafe fn transpose(line: impl Fn(usize) -> *const $Element, to: *mut $Element, to_stride: usize) {
                 // SAFETY: the caller's promise. SSE2 is part of x86-64.
                 unsafe {
                     #[cfg(target_arch = "x86_64")]
@@ -24,27 +24,27 @@ macro_rules! small_tiles {
         }
     )*};
 }
-small_tiles! {
-    Bytes of u8: 8, bytes;
-    Words of u16: 8, words;
-    DoubleWords of u32: 4, double_words;
-    QuadWords of u64: 2, quad_words;
+baseline_tiles! {
+    TileOfU8 of u8: 8, bytes;
+    TileOfU16 of u16: 8, words;
+    TileOfU32 of u32: 4, double_words;
+    TileOfU64 of u64: 2, quad_words;
 }
 
-macro_rules! bits {
-    ($($Bits:ty: $Small:ty, $Large:ty;)*) => {$(
-        impl Bits for $Bits {
-            type Small = $Small;
+macro_rules! transposable {
+    ($($Element:ty: $Baseline:ty, $Avx2:ty;)*) => {$(
+        impl Transposable for $Element {
+            type BaselineTile = $Baseline;
             #[cfg(target_arch = "x86_64")]
-            type Large = $Large;
+            type Avx2Tile = $Avx2;
         }
     )*};
 }
-bits! {
-    u8: Bytes, Bytes;
-    u16: Words, Words;
-    u32: DoubleWords, avx2::DoubleWords;
-    u64: QuadWords, avx2::QuadWords;
+transposable! {
+    u8: TileOfU8, TileOfU8;
+    u16: TileOfU16, TileOfU16;
+    u32: TileOfU32, avx2::TileOfU32;
+    u64: TileOfU64, avx2::TileOfU64;
 }
 
 /// The transposition for targets without vectors of their own here.
@@ -53,7 +53,7 @@ bits! {
 /// The same as for [`RegisterTile::transpose`].
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
-unsafe fn by_value<T: RegisterTile>(line: impl Fn(usize) -> *const T::Bits, to: *mut T::Bits, to_stride: usize) {
+unsafe fn by_value<T: RegisterTile>(line: impl Fn(usize) -> *const T::Element, to: *mut T::Element, to_stride: usize) {
     for index in 0..T::LINES {
         let from = line(index);
         for place in 0..T::LENGTH {
@@ -140,26 +140,32 @@ mod sse2 {
     }
 }
 
-/// The transpositions in vectors of 32 bytes, whose halves are interleaved like vectors of 16 bytes and then exchanged.
+/// The transpositions in vectors of 32 bytes. Each half of a vector is interleaved like a vector of 16 bytes. Then the
+/// halves are stored separately, or combined with those of another vector. The conditions of safety are those of
+/// [`RegisterTile::transpose`].
+///
+/// Without closures around the intrinsics: one that is not inlined has no AVX2, and calls them as functions.
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
     use std::arch::x86_64::{
-        _mm_storeu_si128, _mm256_castsi256_si128, _mm256_extracti128_si256, _mm256_loadu_si256,
+        __m256i, _mm_storeu_si128, _mm256_castsi256_si128, _mm256_extracti128_si256, _mm256_loadu_si256,
         _mm256_permute2x128_si256, _mm256_storeu_si256, _mm256_unpackhi_epi32, _mm256_unpackhi_epi64,
         _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
     };
 
     use super::RegisterTile;
 
-    /// The first halves of two vectors, and the second ones.
-    const FIRST: i32 = 0x20;
-    const SECOND: i32 = 0x31;
+    /// The selector of the first halves of two vectors.
+    const FIRST_HALVES: i32 = 0x20;
+    /// The selector of their second halves.
+    const SECOND_HALVES: i32 = 0x31;
 
-    /// Four lines only: those of more would not stay in the first-level cache together, where they are in one set.
-    pub(in super::super) struct DoubleWords;
+    /// Takes four lines, not eight: columns of one length share a set of the first-level cache, where eight of them and
+    /// the target evict each other.
+    pub(in super::super) struct TileOfU32;
 
-    impl RegisterTile for DoubleWords {
-        type Bits = u32;
+    impl RegisterTile for TileOfU32 {
+        type Element = u32;
         const LENGTH: usize = 8;
         const LINES: usize = 4;
 
@@ -168,11 +174,12 @@ mod avx2 {
             // SAFETY: each load is of the eight elements of one line, each store of the four of one place, and the
             // machine has AVX2: the caller's promise.
             unsafe {
-                let line = |index: usize| _mm256_loadu_si256(line(index).cast());
-                let (a, b, c, d) = (line(0), line(1), line(2), line(3));
+                let (a, b) = (_mm256_loadu_si256(line(0).cast()), _mm256_loadu_si256(line(1).cast()));
+                let (c, d) = (_mm256_loadu_si256(line(2).cast()), _mm256_loadu_si256(line(3).cast()));
                 let (ab_low, cd_low) = (_mm256_unpacklo_epi32(a, b), _mm256_unpacklo_epi32(c, d));
                 let (ab_high, cd_high) = (_mm256_unpackhi_epi32(a, b), _mm256_unpackhi_epi32(c, d));
-                let places = [
+                // Place `index` of the lines, and place `index + 4`.
+                let places: [__m256i; 4] = [
                     _mm256_unpacklo_epi64(ab_low, cd_low),
                     _mm256_unpackhi_epi64(ab_low, cd_low),
                     _mm256_unpacklo_epi64(ab_high, cd_high),
@@ -186,10 +193,10 @@ mod avx2 {
         }
     }
 
-    pub(in super::super) struct QuadWords;
+    pub(in super::super) struct TileOfU64;
 
-    impl RegisterTile for QuadWords {
-        type Bits = u64;
+    impl RegisterTile for TileOfU64 {
+        type Element = u64;
         const LENGTH: usize = 4;
         const LINES: usize = 4;
 
@@ -198,17 +205,19 @@ mod avx2 {
             // SAFETY: each load and store is of the four elements of one line or place, and the machine has AVX2: the
             // caller's promise.
             unsafe {
-                let line = |index: usize| _mm256_loadu_si256(line(index).cast());
-                // Elements 0 and 2, or 1 and 3, of two lines.
-                let pair = |index: usize| {
-                    let (a, b) = (line(index), line(index + 1));
-                    [_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b)]
-                };
-                for (index, (first, last)) in pair(0).into_iter().zip(pair(2)).enumerate() {
-                    let low = _mm256_permute2x128_si256::<FIRST>(first, last);
-                    let high = _mm256_permute2x128_si256::<SECOND>(first, last);
-                    _mm256_storeu_si256(to.add(index * to_stride).cast(), low);
-                    _mm256_storeu_si256(to.add((index + 2) * to_stride).cast(), high);
+                let (a, b) = (_mm256_loadu_si256(line(0).cast()), _mm256_loadu_si256(line(1).cast()));
+                let (c, d) = (_mm256_loadu_si256(line(2).cast()), _mm256_loadu_si256(line(3).cast()));
+                // Places 0 and 2 of two lines, and places 1 and 3.
+                let (ab_even, cd_even) = (_mm256_unpacklo_epi64(a, b), _mm256_unpacklo_epi64(c, d));
+                let (ab_odd, cd_odd) = (_mm256_unpackhi_epi64(a, b), _mm256_unpackhi_epi64(c, d));
+                let places: [__m256i; 4] = [
+                    _mm256_permute2x128_si256::<FIRST_HALVES>(ab_even, cd_even),
+                    _mm256_permute2x128_si256::<FIRST_HALVES>(ab_odd, cd_odd),
+                    _mm256_permute2x128_si256::<SECOND_HALVES>(ab_even, cd_even),
+                    _mm256_permute2x128_si256::<SECOND_HALVES>(ab_odd, cd_odd),
+                ];
+                for (index, place) in places.into_iter().enumerate() {
+                    _mm256_storeu_si256(to.add(index * to_stride).cast(), place);
                 }
             }
         }

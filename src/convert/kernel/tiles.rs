@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::pair::COUNT_CHUNK;
-use super::transpose::{Bits, transpose};
+use super::transpose::{Transposable, transpose};
 use crate::base::element::{ElementType, match_width};
 use crate::window::{AnyRoom, AnySlice, AnyWindow, Geometry};
 
@@ -107,7 +107,7 @@ pub(super) fn dense<'s>(window: AnyWindow<'s>, scratch: &'s mut Scratch) -> AnyS
 }
 
 /// Copies a window, row by row, as integers of the elements' width. Panics if widths or lengths differ.
-fn gather<'r, B: Bits>(window: AnyWindow<'_>, mut room: AnyRoom<'r>) -> AnySlice<'r> {
+fn gather<'r, B: Transposable>(window: AnyWindow<'_>, mut room: AnyRoom<'r>) -> AnySlice<'r> {
     let Geometry { rows, columns, row_stride, column_stride } = window.geometry();
     assert!(
         window.element_type() == room.element_type() && window.element_type().size_in_bytes() == size_of::<B>(),

@@ -7,23 +7,24 @@ use std::ops::Range;
 use super::tiles::Scratch;
 use crate::base::cache::LINE;
 use crate::base::element::{ElementType, match_width};
+#[cfg(target_arch = "x86_64")]
 use crate::convert::level::Level;
 use crate::window::{AnyRows, AnySlice};
 
-/// An integer with the width of an element.
-pub(super) trait Bits: Copy {
-    /// Its tiles, for every machine.
-    type Small: RegisterTile<Bits = Self>;
-    /// Larger ones, for machines with AVX2, or the same.
+/// An integer with the width of an element, and its tiles.
+pub(super) trait Transposable: Copy {
+    /// The tile for every machine.
+    type BaselineTile: RegisterTile<Element = Self>;
+    /// The tile for AVX2, or the same one if there is no other.
     #[cfg(target_arch = "x86_64")]
-    type Large: RegisterTile<Bits = Self>;
+    type Avx2Tile: RegisterTile<Element = Self>;
 }
 
 /// The transposition of a few elements of a few lines.
 pub(super) trait RegisterTile {
     /// The elements.
-    type Bits: Copy;
-    /// The number of elements of a line, which divides that of a cache line.
+    type Element: Copy;
+    /// The number of elements of each line. A cache line holds a multiple of it.
     const LENGTH: usize;
     /// The number of lines.
     const LINES: usize;
@@ -34,12 +35,15 @@ pub(super) trait RegisterTile {
     /// `line` must return addresses that are valid for reads of `LENGTH` elements, for the numbers below `LINES`. `to`
     /// must be valid for writes of `LINES` elements at each of the first `LENGTH` multiples of `to_stride`. All must be
     /// aligned, and what is read and what is written must not overlap. The machine must have the instructions.
-    unsafe fn transpose(line: impl Fn(usize) -> *const Self::Bits, to: *mut Self::Bits, to_stride: usize);
+    unsafe fn transpose(line: impl Fn(usize) -> *const Self::Element, to: *mut Self::Element, to_stride: usize);
 }
 
 /// Rows of the target that are at least this many bytes apart are written a few at a time. Many of them would be in the
 /// same set of the first-level cache.
 const FAR: usize = 1 << 10;
+
+/// The number of rows of the target that are written at a time if tiles of two kinds write a part of each.
+const BAND: usize = 64;
 
 /// Transposes `lines` lines of `length` elements: element `i` of line `j` is copied to element `j` of line `i`.
 ///
@@ -48,7 +52,7 @@ const FAR: usize = 1 << 10;
 /// be valid for writes of `lines` elements at each of the first `length` multiples of `to_stride`. All must be aligned,
 /// and what is read and what is written must not overlap.
 #[inline(always)]
-pub(super) unsafe fn transpose<B: Bits>(
+pub(super) unsafe fn transpose<B: Transposable>(
     line: impl Fn(usize) -> *const B,
     to: *mut B,
     to_stride: usize,
@@ -56,30 +60,39 @@ pub(super) unsafe fn transpose<B: Bits>(
     lines: usize,
 ) {
     #[cfg(target_arch = "x86_64")]
-    let large = match B::Large::LENGTH > B::Small::LENGTH && length >= B::Large::LENGTH && Level::chosen().has_avx2() {
-        true => lines / B::Large::LINES * B::Large::LINES,
-        false => 0,
-    };
-    #[cfg(not(target_arch = "x86_64"))]
-    let large = 0;
-    // SAFETY: the lines before and from `large` on, and their columns of the target: the caller's promise. The level has
-    // AVX2 if there are lines for it.
-    unsafe {
-        #[cfg(target_arch = "x86_64")]
-        if large > 0 {
-            with_avx2::<B::Large>(&line, to, to_stride, length, large);
+    {
+        let (tile_length, tile_lines) = (B::Avx2Tile::LENGTH, B::Avx2Tile::LINES);
+        let has_own_tile = tile_length > B::BaselineTile::LENGTH;
+        if has_own_tile && length >= tile_length && lines >= tile_lines && Level::chosen().has_avx2() {
+            let first = lines / tile_lines * tile_lines;
+            let height = if first == lines { length } else { BAND };
+            for start in (0..length).step_by(height) {
+                let here = height.min(length - start);
+                // SAFETY: `start + here` is at most `length`, and `first` at most `lines`: the elements of both calls
+                // are those of the caller's promise. The level has AVX2, which `Level` has detected.
+                unsafe {
+                    let to = to.add(start * to_stride);
+                    in_tiles_with_avx2::<B::Avx2Tile>(|index| line(index).add(start), to, to_stride, here, first);
+                    let rest = |index: usize| line(first + index).add(start);
+                    in_tiles::<B::BaselineTile>(rest, to.add(first), to_stride, here, lines - first);
+                }
+            }
+            return;
         }
-        in_tiles::<B::Small>(|index| line(large + index), to.add(large), to_stride, length, lines - large);
     }
+    // SAFETY: the caller's promise.
+    unsafe { in_tiles::<B::BaselineTile>(line, to, to_stride, length, lines) };
 }
 
+/// Runs [`in_tiles`], compiled for AVX2. `Level::run_long` would compile the same tiles for AVX-512 as well.
+///
 /// # Safety
 /// That of [`transpose`]. The machine must have AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-unsafe fn with_avx2<T: RegisterTile>(
-    line: impl Fn(usize) -> *const T::Bits,
-    to: *mut T::Bits,
+unsafe fn in_tiles_with_avx2<T: RegisterTile>(
+    line: impl Fn(usize) -> *const T::Element,
+    to: *mut T::Element,
     to_stride: usize,
     length: usize,
     lines: usize,
@@ -88,7 +101,7 @@ unsafe fn with_avx2<T: RegisterTile>(
     unsafe { in_tiles::<T>(line, to, to_stride, length, lines) };
 }
 
-/// Does the work of [`transpose`] in tiles of one size, and what is left value by value.
+/// Does the work of [`transpose`] in tiles of one size. Elements beside whole tiles are copied one by one.
 ///
 /// Lines often begin at the same offset of their pages, as columns of one length do, and so are in the same set of the
 /// cache, which has fewer places. So a cache line of each is used completely before the next one. Where that holds for
@@ -98,18 +111,20 @@ unsafe fn with_avx2<T: RegisterTile>(
 /// That of [`transpose`]. The machine must have the instructions of the tiles.
 #[inline(always)]
 unsafe fn in_tiles<T: RegisterTile>(
-    line: impl Fn(usize) -> *const T::Bits,
-    to: *mut T::Bits,
+    line: impl Fn(usize) -> *const T::Element,
+    to: *mut T::Element,
     to_stride: usize,
     length: usize,
     lines: usize,
 ) {
+    const { assert!((LINE / size_of::<T::Element>()).is_multiple_of(T::LENGTH)) };
     let (whole_length, whole_lines) = (length / T::LENGTH * T::LENGTH, lines / T::LINES * T::LINES);
-    let line_of_cache = LINE / size_of::<T::Bits>();
-    let is_far = to_stride >= FAR / size_of::<T::Bits>() && lines > line_of_cache;
+    let line_of_cache = LINE / size_of::<T::Element>();
+    let is_far = to_stride >= FAR / size_of::<T::Element>() && lines > line_of_cache;
     let height = if is_far { T::LENGTH } else { line_of_cache };
-    // SAFETY: every index of an element is below `length`, and every index of a line below `lines`; those of a tile
-    // are so because the whole parts are multiples of its numbers.
+    // SAFETY: `block` and `start` are multiples of `T::LENGTH`, because the height is one (asserted), and so is
+    // `whole_length`. So a tile ends at `whole_length` at the latest, which is at most `length`. In the same way, its
+    // lines end at `whole_lines` at the latest. Elements that are copied one by one are below `length` and `lines`.
     unsafe {
         for block in (0..whole_length).step_by(height) {
             let end = whole_length.min(block + height);
@@ -172,7 +187,7 @@ impl<'c> Columns<'c> {
         match_width!(self.element, Width => self.put_bits::<Width>(rows, target))
     }
 
-    fn put_bits<B: Bits>(&self, rows: Range<usize>, mut target: AnyRows<'_>) {
+    fn put_bits<B: Transposable>(&self, rows: Range<usize>, mut target: AnyRows<'_>) {
         assert!(self.element.size_in_bytes() == size_of::<B>(), "the width");
         assert!(rows.end <= self.length && rows.len() == target.rows() && target.columns() == self.count, "the shape");
         if rows.is_empty() || self.count == 0 {
@@ -201,13 +216,17 @@ impl<'c> Columns<'c> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Debug;
+
+    use test_support::sized;
+
     use super::*;
-    use crate::convert::level::with_level;
+    use crate::convert::level::{Level, with_level};
 
     /// Compares with a copy of one value at a time, which must also leave the places beside the target as they are.
-    fn check<B: Bits + From<u8> + PartialEq + std::fmt::Debug>(length: usize, lines: usize, to_stride: usize) {
-        let (from_stride, unset) = (length + 3, B::from(255));
-        let value = |index: usize| B::from((index % 251) as u8);
+    fn check<B: Transposable + PartialEq + Debug>(of: fn(u64) -> B, length: usize, lines: usize, to_stride: usize) {
+        let (from_stride, unset) = (length + 3, of(0));
+        let value = |index: usize| of((index as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)); // in all bytes
         let from: Vec<B> = (0..from_stride * lines).map(value).collect();
         let room = to_stride * length.max(1);
         let mut expected = vec![unset; room];
@@ -215,25 +234,35 @@ mod tests {
             expected[place * to_stride + index] = from[index * from_stride + place];
         }
         let mut to = vec![unset; room];
+        let start = from.as_ptr();
         // SAFETY: each line has `length` elements from its start on, and each row of the target `lines`.
-        unsafe { transpose(|index| &raw const from[index * from_stride], to.as_mut_ptr(), to_stride, length, lines) };
+        unsafe {
+            transpose(|index| start.wrapping_add(index * from_stride), to.as_mut_ptr(), to_stride, length, lines);
+        }
         assert!(to == expected, "{length} elements of {lines} lines of {} bytes", size_of::<B>());
+    }
+
+    fn check_every_width(length: usize, lines: usize, to_stride: usize) {
+        check(|bits| (bits >> 56) as u8, length, lines, to_stride);
+        check(|bits| (bits >> 48) as u16, length, lines, to_stride);
+        check(|bits| (bits >> 32) as u32, length, lines, to_stride);
+        check(|bits| bits, length, lines, to_stride);
     }
 
     #[test]
     fn tiles_of_every_width_and_what_is_beside_them_are_transposed_at_every_level() {
         for level in Level::available() {
             with_level(level, || {
-                for (length, lines) in (0..20).flat_map(|length| (0..20).map(move |lines| (length, lines))) {
-                    for to_stride in [lines, lines + 1] {
-                        check::<u8>(length, lines, to_stride);
-                        check::<u16>(length, lines, to_stride);
-                        check::<u32>(length, lines, to_stride);
-                        check::<u64>(length, lines, to_stride);
-                    }
+                let end = sized(20, 10);
+                for (length, lines) in (0..end).flat_map(|length| (0..end).map(move |lines| (length, lines))) {
+                    check_every_width(length, lines, lines);
+                    check_every_width(length, lines, lines + 1);
                 }
-                check::<u32>(70, 67, 1 << 8); // rows of the target that are far from each other
-                check::<u64>(70, 67, 1 << 7);
+                // Several cache lines of each line, and bands; near and far rows of the target.
+                for lines in [64, 67] {
+                    check_every_width(150, lines, lines);
+                    check_every_width(150, lines, FAR);
+                }
             });
         }
     }

@@ -102,6 +102,15 @@ fn blank_lines_of_one_column_are_said_to_be_left_out() {
     assert_eq!(room.ok("diff na.csv na.csv.gz"), "");
     let run = room.shell("ntable convert gaps.csv.gz - < gaps.csv; gzip -k gaps.csv; ntable info gaps.csv.gz");
     assert!(run.err.contains("gaps.csv.gz: 1 blank line"), "{run:?}");
+    room.write("two.csv", "a\n1\n\n\n3\n");
+    let run = room.run("convert two.csv two.ntb");
+    assert!(run.err.contains("two.csv: 2 blank lines are not rows (the first is line 3)"), "{run:?}");
+    // What only the note reads does not fail a command.
+    room.write("long.csv", format!("a\n{}", "1\n".repeat(300_000)));
+    let run = room.shell("gzip -k long.csv; head -c $(($(stat -c %s long.csv.gz) - 4)) long.csv.gz > cut.csv.gz");
+    assert_eq!(run.code, 0, "{run:?}");
+    let codes = ["", "--quiet "].map(|quiet| room.run(&format!("head {quiet}--infer-rows 5 cut.csv.gz")).code);
+    assert_eq!(codes[0], codes[1]);
 }
 
 #[test]

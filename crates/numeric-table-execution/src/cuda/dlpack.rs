@@ -80,11 +80,13 @@ const CUDA_MANAGED: i32 = 13;
 /// use numeric_table_execution::{DeviceTable, ToDevice};
 /// let Ok(device) = Cuda::new(0) else { return Ok(()) };
 /// let table = HomogenNumericTable::from_rows(&[[1.5_f32, 2.5], [3.5, 4.5]])?.to_device::<f32, _>(&device)?;
+/// // SAFETY: the stream is alive as long as the device.
+/// unsafe { table.make_wait(device.exchange_stream()) }?; // until the values are there
 /// let tensor = table.into_dlpack()?;
 /// assert_eq!(tensor.element_type(), Some(ElementType::F32));
 ///
 /// let pointer = tensor.into_raw(); // another library, or a capsule, has it now
-/// // SAFETY: the pointer is that of a tensor that nothing else owns. All work on it has ended.
+/// // SAFETY: the pointer is that of a tensor that nothing else owns. Work on it comes after that of the exchange stream.
 /// let table = unsafe { DeviceTable::<f32, _>::from_dlpack(&device, DlTensor::from_raw_versioned(pointer)?, &[])? };
 /// assert_eq!(table.to_table()?.as_slice()?, [1.5, 2.5, 3.5, 4.5]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -396,6 +396,8 @@ fn the_memory_of_a_tensor_is_not_freed_for_others() {
     let device = alone.open();
     let handle = ArrayHandle::from_container(&device, Array::from(vec![1.5_f32; 1000]));
     let table = DeviceTable::from_handle(handle, Shape { rows: 500, columns: 2 }, DataLayout::RowMajor).unwrap();
+    // SAFETY: the stream is alive as long as the device.
+    unsafe { table.make_wait(device.exchange_stream()) }.unwrap();
     let tensor = table.into_dlpack().unwrap();
     let free = device.memory_info().unwrap().0;
     assert_fault!(DeviceArray::<u8, _>::allocate(&device, free + 1), HandleError::DeviceAlloc { .. });
