@@ -15,7 +15,7 @@ use crate::window::{AnyRows, AnySlice};
 pub(super) trait Transposable: Copy {
     /// The tile for every machine.
     type BaselineTile: RegisterTile<Element = Self>;
-    /// The tile for AVX2, or the same one if there is no other.
+    /// The tile for AVX2. Where AVX2 gains nothing, it is the same one.
     #[cfg(target_arch = "x86_64")]
     type Avx2Tile: RegisterTile<Element = Self>;
 }
@@ -43,6 +43,7 @@ pub(super) trait RegisterTile {
 const FAR: usize = 1 << 10;
 
 /// The number of rows of the target that are written at a time if tiles of two kinds write a part of each.
+#[cfg(target_arch = "x86_64")]
 const BAND: usize = 64;
 
 /// Transposes `lines` lines of `length` elements: element `i` of line `j` is copied to element `j` of line `i`.
