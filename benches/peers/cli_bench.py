@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Times `ntable` beside polars and DuckDB, each in a process of its own, on a CSV file of random numbers.
+"""Times `ntable` beside polars, DuckDB, xan and qsv, each in a process of its own, on a CSV file of random numbers.
 
     cargo build --release -p numeric-table-cli
-    python3 benches/peers/cli_bench.py [--rows N] [--rounds N] [--ntable PATH] [--duckdb PYTHON]
+    python3 benches/peers/cli_bench.py [--rows N] [--rounds N] [--ntable PATH] [--duckdb PYTHON] [--xan PATH] [--qsv PATH]
 
-Needs polars. DuckDB is measured if the Python that `--duckdb` names has it. Prints the shortest time of each job in
-seconds, with the start of the process. Every tool reads the file anew; its pages are in memory.
+Needs polars. DuckDB is measured if the Python that `--duckdb` names has it; xan and qsv (`cargo install`) if their
+programs are found. Their statistics include the quartiles, as those of `ntable` do. Prints the shortest time of each job
+in seconds, with the start of the process. Every tool reads the file anew; its pages are in memory.
 """
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,6 +34,11 @@ DUCKDB = {
     "CSV to Parquet": "import duckdb\nduckdb.sql(\"copy (from read_csv({csv!r})) to {out!r} (format parquet)\")",
     "statistics of a CSV file": "import duckdb\nprint(duckdb.sql(\"summarize from read_csv({csv!r})\"))",
 }
+# With all threads, and quartiles. qsv needs an index for threads, which counts; it must not use what it has stored.
+STATISTICS_OF_TOOLS = {
+    "xan": ["{tool}", "stats", "--quartiles", "--parallel", "{csv}"],
+    "qsv": ["sh", "-c", "{tool} index {csv} && {tool} stats --force --quartiles {csv}"],
+}
 NTABLE = {
     "CSV to an uncompressed file": ["convert", "{csv}", "{out}.ntb"],
     "CSV to Parquet": ["convert", "{csv}", "{out}.parquet"],
@@ -47,7 +54,10 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--ntable", default=str(ROOT / "target/release/ntable"))
     parser.add_argument("--duckdb", default=sys.executable, help="a Python that has duckdb")
+    parser.add_argument("--xan", default="xan")
+    parser.add_argument("--qsv", default="qsv")
     options = parser.parse_args()
+    programs = {tool: shutil.which(getattr(options, tool)) for tool in STATISTICS_OF_TOOLS}
     with tempfile.TemporaryDirectory() as folder:
         csv, out = os.path.join(folder, "table.csv"), os.path.join(folder, "out")
         make(csv, options.rows)
@@ -62,6 +72,10 @@ def main():
                 measure(jobs, job, "polars", [sys.executable, "-c", program.format(csv=csv, out=out + ".file")])
             for job, program in DUCKDB.items() if has_duckdb else []:
                 measure(jobs, job, "DuckDB", [options.duckdb, "-c", program.format(csv=csv, out=out + ".file")])
+            for tool, arguments in STATISTICS_OF_TOOLS.items():
+                if program := programs[tool]:
+                    command = [text.format(tool=program, csv=csv) for text in arguments]
+                    measure(jobs, "statistics of a CSV file", tool, command)
         for job, times in jobs.items():
             print(f"{job:50}", *(f"{tool} {seconds:.2f}" for tool, seconds in times.items()), sep="  ")
 

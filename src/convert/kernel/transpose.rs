@@ -43,7 +43,6 @@ pub(super) trait RegisterTile {
 const FAR: usize = 1 << 10;
 
 /// The number of rows of the target that are written at a time if tiles of two kinds write a part of each.
-#[cfg(target_arch = "x86_64")]
 const BAND: usize = 64;
 
 /// Transposes `lines` lines of `length` elements: element `i` of line `j` is copied to element `j` of line `i`.
@@ -60,29 +59,39 @@ pub(super) unsafe fn transpose<B: Transposable>(
     length: usize,
     lines: usize,
 ) {
+    let first = lines_for_avx2::<B>(length, lines);
+    let height = if first == 0 || first == lines { length.max(1) } else { BAND };
+    for start in (0..length).step_by(height) {
+        let here = height.min(length - start);
+        // SAFETY: `start + here` is at most `length`, and `first` at most `lines`: the elements of both calls are those
+        // of the caller's promise. There are lines for AVX2 only if the level has it, which `Level` has detected.
+        unsafe {
+            let to = to.add(start * to_stride);
+            #[cfg(target_arch = "x86_64")]
+            if first > 0 {
+                in_tiles_with_avx2::<B::Avx2Tile>(|index| line(index).add(start), to, to_stride, here, first);
+            }
+            if first < lines {
+                let rest = |index: usize| line(first + index).add(start);
+                in_tiles::<B::BaselineTile>(rest, to.add(first), to_stride, here, lines - first);
+            }
+        }
+    }
+}
+
+/// Returns the number of lines, from the first one on, that are transposed in tiles for AVX2: none if the level or the
+/// width has no such tile, or if the lines are shorter than one.
+#[inline]
+fn lines_for_avx2<B: Transposable>(length: usize, lines: usize) -> usize {
     #[cfg(target_arch = "x86_64")]
     {
         let (tile_length, tile_lines) = (B::Avx2Tile::LENGTH, B::Avx2Tile::LINES);
-        let has_own_tile = tile_length > B::BaselineTile::LENGTH;
-        if has_own_tile && length >= tile_length && lines >= tile_lines && Level::chosen().has_avx2() {
-            let first = lines / tile_lines * tile_lines;
-            let height = if first == lines { length } else { BAND };
-            for start in (0..length).step_by(height) {
-                let here = height.min(length - start);
-                // SAFETY: `start + here` is at most `length`, and `first` at most `lines`: the elements of both calls
-                // are those of the caller's promise. The level has AVX2, which `Level` has detected.
-                unsafe {
-                    let to = to.add(start * to_stride);
-                    in_tiles_with_avx2::<B::Avx2Tile>(|index| line(index).add(start), to, to_stride, here, first);
-                    let rest = |index: usize| line(first + index).add(start);
-                    in_tiles::<B::BaselineTile>(rest, to.add(first), to_stride, here, lines - first);
-                }
-            }
-            return;
+        if tile_length > B::BaselineTile::LENGTH && length >= tile_length && Level::chosen().has_avx2() {
+            return lines / tile_lines * tile_lines;
         }
     }
-    // SAFETY: the caller's promise.
-    unsafe { in_tiles::<B::BaselineTile>(line, to, to_stride, length, lines) };
+    let _ = (length, lines);
+    0
 }
 
 /// Runs [`in_tiles`], compiled for AVX2. `Level::run_long` would compile the same tiles for AVX-512 as well.
