@@ -131,22 +131,19 @@ pub(crate) fn dictionary(source: &CsvSource) -> Result<DataDictionary> {
 
 /// Returns a note about the blank lines between the rows of a file of one column, if there are some. They are not rows,
 /// although they may stand for missing values.
-pub(crate) fn blank_lines(path: &Path, source: &CsvSource) -> Result<Option<String>> {
+pub(crate) fn blank_lines(path: &Path, source: &CsvSource) -> io::Result<Option<String>> {
     if source.names().len() != 1 {
         return Ok(None);
     }
-    let failed = |error| Error::io(path, error);
     let mut start = Vec::new();
-    File::open(path).map_err(failed)?.take(4).read_to_end(&mut start).map_err(failed)?;
-    let file = BufReader::new(File::open(path).map_err(failed)?);
+    File::open(path)?.take(4).read_to_end(&mut start)?;
+    let file = BufReader::new(File::open(path)?);
     let found = match () {
         () if start.starts_with(GZIP.0) => blank_among(BufReader::new(MultiGzDecoder::new(file))),
-        () if start.starts_with(ZSTD.0) => {
-            blank_among(BufReader::new(zstd::Decoder::with_buffer(file).map_err(failed)?))
-        }
+        () if start.starts_with(ZSTD.0) => blank_among(BufReader::new(zstd::Decoder::with_buffer(file)?)),
         () => blank_among(file),
     };
-    Ok(found.map_err(failed)?.map(|(count, line)| {
+    Ok(found?.map(|(count, line)| {
         let (lines, verdict) =
             (print::count(count, "blank line"), if count == 1 { "is not a row" } else { "are not rows" });
         let first = print::grouped(line);

@@ -86,10 +86,10 @@ impl Input {
             None => Format::of_file(&path).map_err(|error| Error::io(&path, error))?,
         };
         let body = body(&path, format, args)?;
+        // An error is not that of a note: reading the table reports it.
         if let Body::Csv(source) = &body
             && !print::is_quiet()
             && let Ok(Some(note)) = csv::blank_lines(&path, source)
-        // reading the table reports errors
         {
             print::hint(&format!("{name}: {note}"));
         }

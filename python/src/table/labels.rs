@@ -77,7 +77,7 @@ impl Shown {
         if has_labels(feature) {
             return Self::Labels;
         }
-        unit_of(feature).and_then(name_of).map_or(Self::Numbers, Self::Times)
+        unit_name_of(feature).map_or(Self::Numbers, Self::Times)
     }
 }
 
@@ -92,6 +92,11 @@ pub(crate) fn unit_of(feature: &Feature) -> Option<TimeUnit> {
         FeatureType::Time(unit) => Some(unit),
         _ => None,
     }
+}
+
+/// Returns NumPy's name of the unit of a column of dates and times.
+pub(crate) fn unit_name_of(feature: &Feature) -> Option<&'static str> {
+    unit_of(feature).and_then(name_of)
 }
 
 /// Returns whether a column shows its stored numbers, and not labels or points in time.
@@ -244,7 +249,7 @@ pub(crate) fn features(py: Python<'_>, table: &Table) -> PyResult<Vec<Described>
     let described = |feature: &Feature| {
         let categories = feature.categories.as_ref().filter(|categories| categories.has_labels());
         let words = categories.map(|categories| categories.labels().map(str::to_owned).collect());
-        let unit = unit_of(feature).and_then(name_of);
+        let unit = unit_name_of(feature);
         (feature.name.clone(), words, feature.feature_type == FeatureType::Ordinal, unit, feature.nullable)
     };
     listed(dictionary.iter().map(described), "columns")

@@ -21,7 +21,7 @@ use crate::table::Table;
 use crate::table::choose;
 use crate::table::describe::label;
 use crate::table::gaps::{self, Fill};
-use crate::table::labels::{has_labels, name_of, shows_numbers, unit_of};
+use crate::table::labels::{has_labels, shows_numbers, unit_name_of};
 use crate::table::reading::{Wanted, listed};
 use crate::table::sparse;
 
@@ -285,7 +285,7 @@ impl Table {
         };
         let Ok(values) = value.cast::<PyMapping>() else {
             if is_point(value)? {
-                let dates = features(&|feature| unit_of(feature).and_then(name_of).is_some());
+                let dates = features(&|feature| unit_name_of(feature).is_some());
                 return dates
                     .iter()
                     .map(|(column, feature)| Ok((*column, fill_of(*column, feature, value)?)))
@@ -327,7 +327,7 @@ fn is_point(value: &Bound<'_, PyAny>) -> PyResult<bool> {
 /// time only, and one of numbers takes numbers only.
 fn fill_of(column: usize, feature: &Feature, value: &Bound<'_, PyAny>) -> PyResult<Fill> {
     let name = label(value.py(), column, feature.name.as_deref())?;
-    if let Some(unit) = unit_of(feature).and_then(name_of) {
+    if let Some(unit) = unit_name_of(feature) {
         let module = value.py().import("numeric_table._shown")?;
         let count: i64 = module.call_method1("count_of", (name, value, unit))?.extract()?;
         return Ok(Fill::By(FillMissing::Value(count.into())));
