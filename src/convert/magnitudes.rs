@@ -65,9 +65,10 @@ impl LongLoop for Numbers<'_> {
         let (chunks, rest) = self.values.as_chunks::<LANES>();
         let mut greatest = [0.0; LANES];
         for chunk in chunks {
-            for (greatest, value) in greatest.iter_mut().zip(chunk) {
-                let magnitude = value.abs();
-                *greatest = if *greatest < magnitude { magnitude } else { *greatest };
+            // Builds without link-time optimization call the functions of `zip` for each chunk.
+            for lane in 0..LANES {
+                let magnitude = chunk[lane].abs();
+                greatest[lane] = if greatest[lane] < magnitude { magnitude } else { greatest[lane] };
             }
         }
         *self.are_below = f64::are_below(rest, self.end) & f64::are_below(&greatest, self.end);
