@@ -3,6 +3,7 @@
 pub mod bits;
 pub mod copies;
 pub mod gaps;
+pub mod golden;
 pub mod results;
 pub mod tables;
 

@@ -3,6 +3,7 @@
 
 mod extremes;
 mod gaussian;
+mod golden;
 mod hostile_bytes;
 mod kmeans;
 mod missing;
