@@ -342,6 +342,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "Miri ends where memory ends")]
     fn a_refused_allocation_is_an_error() {
         let most = isize::MAX as usize;
         // 2 GiB, the most with 32 bits, may be there.

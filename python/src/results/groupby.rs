@@ -50,10 +50,9 @@ fn grouped_by_values(
     let feature = feature.categorical(Categories::from_labels(labels)?);
     codes.push_nullable(feature, Array::from(values.codes), Some(validity)).map_err(Rejected::into_error)?;
     let (before, after) = (table.select_columns(..by)?, table.select_columns(by + 1..)?);
-    let groups = grouped(&before.hstack(&[&codes, &after])?, by, labels.len(), missing)?;
     // In the column that groups, the values, and not their codes.
     let own = table.select_columns(by..by + 1)?;
-    with_values(groups, &grouped(&own.hstack(&[&codes])?, 1, labels.len(), missing)?)
+    with_values(grouped(&before.hstack(&[&codes, &after, &own])?, by, labels.len(), missing)?)
 }
 
 /// Returns the labels of codes.

@@ -27,6 +27,14 @@ const ROW_BITS: u32 = GROUP_ROWS.ilog2() + 1;
 /// Results for some rows: the number of rows and the statistics of each category that occurs.
 pub(super) type Found = BTreeMap<usize, (u64, Vec<ColumnStatistics>)>;
 
+/// Copies a row, which most often has few values, without a call of `memcpy`.
+#[inline]
+fn copy_row(from: &[f64], to: &mut [f64]) {
+    let ((from, last), (to, rest)) = (from.as_chunks::<4>(), to.as_chunks_mut());
+    to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+    rest.iter_mut().zip(last).for_each(|(to, from)| *to = *from);
+}
+
 fn row_of(item: u64) -> usize {
     (item & ((1 << ROW_BITS) - 1)) as usize
 }
@@ -91,7 +99,7 @@ impl GroupStatistics {
         let bits = usize::BITS - self.missing_place().leading_zeros();
         radix::sort(&mut order, &mut filled(rows.len(), 0)?, ROW_BITS, ROW_BITS + bits);
         let mut found = Found::new();
-        let mut sorted = Vec::new();
+        let mut sorted = filled(block::BLOCK_ROWS.min(rows.len()) * columns, 0.0)?;
         let mut workspace = BlockWorkspace::new(columns);
         for group in order.chunk_by(|one, next| one >> ROW_BITS == next >> ROW_BITS) {
             let category = (group[0] >> ROW_BITS) as usize; // was one
@@ -106,11 +114,11 @@ impl GroupStatistics {
             }
             let mut statistics = filled(columns, ColumnStatistics::EMPTY)?;
             for some in group.chunks(block::BLOCK_ROWS) {
-                sorted.clear();
-                for row in some.iter().copied().map(row_of) {
-                    sorted.extend_from_slice(&values[row * columns..(row + 1) * columns]);
+                let sorted = &mut sorted[..some.len() * columns];
+                for (row, to) in some.iter().copied().map(row_of).zip(sorted.chunks_exact_mut(columns)) {
+                    copy_row(&values[row * columns..(row + 1) * columns], to);
                 }
-                workspace.add(&sorted, &mut statistics);
+                workspace.add(sorted, &mut statistics);
             }
             found.insert(category, (group.len() as u64, statistics));
         }
@@ -161,8 +169,9 @@ impl GroupStatistics {
             MissingCategories::Group if value.is_nan() => return Ok(categories),
             _ => {}
         }
-        match value >= 0.0 && value < categories as f64 && value.fract() == 0.0 && (value as usize) < categories {
-            true => Ok(value as usize),
+        let category = value as usize; // 0 for NaN and negative numbers, the largest integer for too large ones
+        match category as f64 == value && category < categories {
+            true => Ok(category),
             false => Err(Error::not_a_category(row, self.by, value, categories)),
         }
     }
