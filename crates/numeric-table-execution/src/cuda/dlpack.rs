@@ -225,10 +225,14 @@ impl Drop for DlTensor {
 impl std::fmt::Debug for DlTensor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let tensor = self.tensor();
-        let address = format_args!("{:#x}", (tensor.data.addr() as u64).wrapping_add(tensor.byte_offset));
+        let address = (tensor.data.addr() as u64).wrapping_add(tensor.byte_offset);
         let (device, dtype) = (&tensor.device, &tensor.dtype);
         let mut tensor = f.debug_struct("DlTensor");
-        tensor.field("address", &address).field("device", device).field("dtype", dtype).finish_non_exhaustive()
+        tensor
+            .field("address", &format_args!("{address:#x}"))
+            .field("device", device)
+            .field("dtype", dtype)
+            .finish_non_exhaustive()
     }
 }
 
