@@ -299,6 +299,7 @@ mod x86 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use test_support::sized;
 
     /// Returns flags by the bits of random numbers: half of them, few, or most; and runs of all.
     fn flags(count: usize, density: u64) -> Vec<bool> {
@@ -313,7 +314,7 @@ mod tests {
     #[test]
     fn vectors_copy_the_flagged_values_and_stay_in_the_room() {
         fn check<B: Bits + std::fmt::Debug>(of: impl Fn(usize) -> B) {
-            for count in (0..70).chain([127, 128, 129, 500, 1000]) {
+            for count in (0..sized(70, 12)).chain([63, 64, 65, 127, 128, 129, sized(500, 70), sized(1000, 200)]) {
                 for (density, vectors) in [0, 3, 50, 97, 100].into_iter().flat_map(|density| ALL.map(|v| (density, v)))
                 {
                     let (values, flags) = ((0..count).map(&of).collect::<Vec<_>>(), flags(count, density));
