@@ -314,9 +314,9 @@ mod tests {
     #[test]
     fn vectors_copy_the_flagged_values_and_stay_in_the_room() {
         fn check<B: Bits + std::fmt::Debug>(of: impl Fn(usize) -> B) {
-            for count in (0..sized(70, 12)).chain([63, 64, 65, 127, 128, 129, sized(500, 70), sized(1000, 200)]) {
-                for (density, vectors) in [0, 3, 50, 97, 100].into_iter().flat_map(|density| ALL.map(|v| (density, v)))
-                {
+            for count in (0..sized(70, 3)).chain([63, 64, 65, 127, 128, 129, sized(500, 70), sized(1000, 130)]) {
+                let densities = [50, 100, 0, 3, 97].into_iter().take(sized(5, 2));
+                for (density, vectors) in densities.flat_map(|density| ALL.map(|v| (density, v))) {
                     let (values, flags) = ((0..count).map(&of).collect::<Vec<_>>(), flags(count, density));
                     let mut words = vec![0; mask_words(count)];
                     let kept = |end: usize| {

@@ -128,6 +128,7 @@ fn copy(from: &[u64], to: &mut [u64]) {
 mod tests {
     use super::*;
     use crate::base::random::Random;
+    use test_support::sized;
 
     /// Sorts keys of the given bits above a place of `low` bits, and compares with the sort of the standard library.
     fn assert_sorted(keys: &[u64], low: u32, bits: u32) {
@@ -142,7 +143,8 @@ mod tests {
     #[test]
     fn any_keys_are_sorted_as_by_the_standard_library() {
         let mut random = Random::new(7);
-        for count in [0, 1, 2, 191, 192, 193, 1000, 4096, 5000, 300_001] {
+        let large = [1000, 4096, 5000, 300_001].into_iter().take(sized(4, 1));
+        for count in [0, 1, 2, 191, 192, 193].into_iter().chain(large) {
             let low = 20;
             let widths = if count > 5000 { &[1, 9, 23, 44][..] } else { &[1, 7, 8, 9, 16, 23, 32, 44] };
             for &bits in widths {

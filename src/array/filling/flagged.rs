@@ -257,6 +257,7 @@ pub(super) mod tests {
     use crate::array::NewArray;
     use crate::base::element::ElementType;
     use crate::base::random::Random;
+    use test_support::sized;
 
     /// Returns flags: few, half, most or all of them set at random, or runs.
     fn flags(count: usize, kind: usize) -> Vec<bool> {
@@ -284,8 +285,10 @@ pub(super) mod tests {
     #[test]
     fn flagged_rows_of_any_width_are_added_to_small_and_large_arrays() {
         fn check<B: Bits + std::fmt::Debug>(element: ElementType, value: impl Fn(usize) -> B) {
-            let sizes = [(0, 3), (1, 1), (700, 1), (70_001, 1), (150, 3), (5003, 3), (1500, 16), (170, 100)];
-            for (rows, columns) in sizes.into_iter().chain([(33, STAGED), (30, STAGED + 1)]) {
+            let narrow = [(0, 3), (1, 1), (sized(700, 150), 1), (sized(70_001, 2_001), 1), (150, 3)];
+            let wide = [(sized(5003, 200), 3), (sized(1500, 40), 16), (sized(170, 5), 100)];
+            let staged = [(sized(33, 3), STAGED), (sized(30, 3), STAGED + 1)];
+            for (rows, columns) in narrow.into_iter().chain(wide).chain(staged) {
                 let from: Vec<B> = (0..rows * columns).map(&value).collect();
                 for (kind, vectors) in (0..6).flat_map(|kind| ALL.map(|vectors| (kind, vectors))) {
                     let flags = flags(rows, kind);
@@ -313,11 +316,11 @@ pub(super) mod tests {
     #[test]
     fn nothing_is_written_past_the_room() {
         for (columns, vectors) in ALL.map(|vectors| (1, vectors)).into_iter().chain([3, 16].map(|n| (n, ALL[0]))) {
-            let from: Vec<u32> = (0..48_000).collect();
+            let from: Vec<u32> = (0..sized(48_000, 4_800) as u32).collect();
             let flags = flags(from.len() / columns, 2);
             let expected = expected(&from, columns, &flags);
             let count = expected.len() / columns;
-            for missing in [1, 17, 1000, count - 2].map(|rows| rows * columns) {
+            for missing in [1, 17, sized(1000, 100), count - 2].map(|rows| rows * columns) {
                 let mut new = NewArray::new(ElementType::I32, expected.len()).unwrap();
                 let mut rest = new.filling::<u32>();
                 let mut room = rest.take(expected.len() - missing);
@@ -333,7 +336,7 @@ pub(super) mod tests {
 
     #[test]
     fn flags_become_bits_and_are_counted() {
-        for count in [0, 1, 63, 64, 65, 1023, 1024, 1025, 70_000] {
+        for count in [0, 1, 63, 64, 65, 1023, 1024, 1025, sized(70_000, 2_000)] {
             for (kind, vectors) in (0..6).flat_map(|kind| ALL.map(|vectors| (kind, vectors))) {
                 let flags = flags(count, kind);
                 let mut words = NewArray::new(ElementType::U64, mask_words(count)).unwrap();
