@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 
 /// Copies `count` lines of `length` bytes each, whose starts are `from_stride` and `to_stride` bytes apart. Short lines
-/// of usual lengths are copied without a call.
+/// are copied without a call.
 ///
 /// # Safety
 /// `from` must be valid for reads of `length` bytes at each of the first `count` multiples of `from_stride`, and `to`
@@ -19,10 +19,8 @@ pub(super) unsafe fn copy_lines(
     /// # Safety
     /// The same as for [`copy_lines`], with lines of `LENGTH` bytes.
     unsafe fn copy<const LENGTH: usize>(
-        from: *const u8,
-        from_stride: usize,
-        to: *mut u8,
-        to_stride: usize,
+        (from, from_stride): (*const u8, usize),
+        (to, to_stride): (*mut u8, usize),
         count: usize,
     ) {
         for line in 0..count {
@@ -34,18 +32,47 @@ pub(super) unsafe fn copy_lines(
             }
         }
     }
+
+    /// Copies the first and the last `END` bytes of each line, which may have some in common.
+    ///
+    /// # Safety
+    /// The same as for [`copy_lines`], with lines of `END` to twice as many bytes.
+    unsafe fn copy_ends<const END: usize>(
+        (from, from_stride): (*const u8, usize),
+        (to, to_stride): (*mut u8, usize),
+        length: usize,
+        count: usize,
+    ) {
+        // SAFETY: the caller's promise: both ends are inside of each line.
+        unsafe {
+            let last = length - END;
+            for line in 0..count {
+                let (from, to) = (from.add(line * from_stride), to.add(line * to_stride));
+                let start = *from.cast::<[MaybeUninit<u8>; END]>();
+                let end = *from.add(last).cast::<[MaybeUninit<u8>; END]>();
+                *to.cast() = start;
+                *to.add(last).cast() = end;
+            }
+        }
+    }
+
+    let (source, target) = ((from, from_stride), (to, to_stride));
     // SAFETY: the caller's promise.
     unsafe {
         match length {
-            1 => copy::<1>(from, from_stride, to, to_stride, count),
-            2 => copy::<2>(from, from_stride, to, to_stride, count),
-            4 => copy::<4>(from, from_stride, to, to_stride, count),
-            8 => copy::<8>(from, from_stride, to, to_stride, count),
-            12 => copy::<12>(from, from_stride, to, to_stride, count),
-            16 => copy::<16>(from, from_stride, to, to_stride, count),
-            24 => copy::<24>(from, from_stride, to, to_stride, count),
-            32 => copy::<32>(from, from_stride, to, to_stride, count),
-            64 => copy::<64>(from, from_stride, to, to_stride, count),
+            1 => copy::<1>(source, target, count),
+            2 => copy::<2>(source, target, count),
+            3 => copy_ends::<2>(source, target, length, count),
+            4 => copy::<4>(source, target, count),
+            5..=7 => copy_ends::<4>(source, target, length, count),
+            8 => copy::<8>(source, target, count),
+            9..=15 => copy_ends::<8>(source, target, length, count),
+            16 => copy::<16>(source, target, count),
+            17..=31 => copy_ends::<16>(source, target, length, count),
+            32 => copy::<32>(source, target, count),
+            33..=63 => copy_ends::<32>(source, target, length, count),
+            64 => copy::<64>(source, target, count),
+            65..=127 => copy_ends::<64>(source, target, length, count),
             _ => {
                 for line in 0..count {
                     std::ptr::copy_nonoverlapping(from.add(line * from_stride), to.add(line * to_stride), length);
@@ -61,7 +88,7 @@ mod tests {
 
     #[test]
     fn lines_of_every_length_are_copied_and_nothing_beside_them() {
-        for length in 0..100_usize {
+        for length in 0..200_usize {
             let (count, from_stride, to_stride) = (5, length + 3, length + 7);
             let from = (0..(count * from_stride).max(1)).map(|byte| byte as u8 | 1).collect::<Vec<_>>();
             let mut to = vec![0_u8; (count * to_stride).max(1)];

@@ -133,27 +133,16 @@ impl<'a> AnyRows<'a> {
     /// Copies values of the same type, row by row. Panics if the numbers of values and elements differ; callers have
     /// checked.
     pub(crate) fn copy_from_slice(&mut self, values: AnySlice<'_>) {
-        fn copy<Bits: Copy>(rows: &mut AnyRows<'_>, values: AnySlice<'_>) {
-            assert!(
-                rows.element == values.element_type() && rows.element.size_in_bytes() == size_of::<Bits>(),
-                "the type"
-            );
-            assert_eq!(rows.rows * rows.columns, values.len(), "as many elements as values");
-            let (columns, stride) = (rows.columns, rows.row_stride);
-            let (from, to) = (values.as_ptr().cast::<Bits>(), rows.start.cast::<Bits>());
-            for row in 0..rows.rows {
-                for column in 0..columns {
-                    // SAFETY: row and column are inside, so that the element is one of these rows, and the value one of
-                    // as many; both pointers are aligned for elements of this width. Any bits of an element may be
-                    // copied as an integer.
-                    unsafe { *to.add(row * stride + column) = *from.add(row * columns + column) }
-                }
-            }
-        }
+        assert_eq!(self.element, values.element_type(), "values of the type of the rows");
+        assert_eq!(self.rows.checked_mul(self.columns), Some(values.len()), "as many elements as values");
         if values.is_empty() {
             return; // rows without columns may be too many to count
         }
-        match_width!(self.element, Bits => copy::<Bits>(self, values))
+        let size = self.element.size_in_bytes();
+        let (row_bytes, stride) = (self.columns * size, self.row_stride * size);
+        // SAFETY: each of the rows has as many bytes as `columns` elements, and begins at a multiple of its stride; there
+        // are as many values as elements of all rows, which are borrowed exclusively.
+        unsafe { copy_lines(values.as_ptr(), row_bytes, self.start, stride, row_bytes, self.rows) };
     }
 
     /// Copies a window of the same type and shape. Panics if either differs; callers have checked.

@@ -106,6 +106,25 @@ impl Pair {
         }
     }
 
+    /// Converts values into rows of as many elements under `Saturate`. Panics if the types differ from those of the pair,
+    /// or the numbers differ; callers have checked.
+    pub(super) fn convert_rows(&self, level: Level, values: AnySlice<'_>, rows: &mut AnyRows<'_>) {
+        assert!(values.element_type() == self.source && rows.element_type() == self.target, "the types of the pair");
+        let (count, columns) = (rows.rows(), rows.columns());
+        assert_eq!(count.checked_mul(columns), Some(values.len()), "as many elements as values");
+        if values.is_empty() {
+            return; // rows without columns may be too many to count
+        }
+        let (from, to) = (values.as_ptr(), rows.as_mut_ptr());
+        let from_step = columns * self.source.size_in_bytes();
+        let to_step = rows.row_stride() * self.target.size_in_bytes();
+        for row in 0..count {
+            // SAFETY: the types are those that the loop was compiled for. The row is inside both: there are as many
+            // values as elements of all rows, and `rows` is borrowed exclusively.
+            unsafe { (self.convert)(level, from.add(row * from_step), to.add(row * to_step), columns) };
+        }
+    }
+
     /// Converts like [`convert`](Self::convert), but the last block of values first, and so on: a check that has just
     /// read all values has left the last ones in the first-level cache. For values out of the second-level cache this
     /// is slower, because the processor fetches memory ahead in order.

@@ -56,6 +56,10 @@ impl Store<'_> {
         if columns < NARROW {
             return self.put_narrow(values, rows);
         }
+        if self.policy == ConversionPolicy::Saturate && !self.is_streaming {
+            self.pair.convert_rows(self.level, values, rows);
+            return true;
+        }
         let mut fits = true;
         for row in 0..rows.rows() {
             fits &= self.put(values.range(row * columns..(row + 1) * columns), rows.row(row));
