@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn every_allocation_is_aligned_and_zeroed_ones_are_zero() {
-        let large = sized(4 << 20, 8 << 10); // a whole number of large pages
+        let large = sized(LARGE_BLOCK, 8 << 10); // from this size on, all memory is mapped
         for bytes in [0, 1, 63, 64, 65, 4096, large - 1, large, large + 1] {
             let mut allocation = Allocation::zeroed(bytes).unwrap();
             let data = allocation.data();
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "Miri ends where memory ends")]
+    #[cfg_attr(miri, ignore = "Miri aborts when an allocation fails")]
     fn a_refused_allocation_is_an_error() {
         let most = isize::MAX as usize;
         // 2 GiB, the most with 32 bits, may be there.

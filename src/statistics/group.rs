@@ -1,7 +1,8 @@
 //! Statistics of groups of rows, where each group has one category.
 //!
 //! A few thousand rows at a time are sorted by category, and `block` processes the rows of each category like a
-//! separate table. Which rows are sorted together depends only on their number, and results are merged in order.
+//! separate table. Which rows are sorted together depends only on the numbers of rows and columns, and results are
+//! merged in order.
 
 mod missing;
 mod printed;

@@ -283,12 +283,13 @@ impl<const ROWS: usize> LongLoop for AddTiles<'_, ROWS> {
 fn add_tile<const ROWS: usize>(tile: &mut [f64; TILE], block: &Block, step: &Step, i: usize, j: usize) {
     let products = multiply::<ROWS>(block.strip(i), block.strip(j));
     let (rows, _) = tile.as_chunks_mut::<STRIP>();
+    let (rests, deltas, weight) = (step.rests[j], step.deltas[j], step.weight); // copies, which no store changes
     for (row, (sums, products)) in rows.iter_mut().zip(&products).enumerate() {
         let (rest, delta) = (block.rests[i][row], step.deltas[i][row]);
-        for lane in 0..STRIP {
-            let centred = products[lane] - rest * step.rests[j][lane];
-            sums[lane] += centred + delta * step.deltas[j][lane] * step.weight;
-        }
+        *sums = std::array::from_fn(|lane| {
+            let centred = products[lane] - rest * rests[lane];
+            sums[lane] + (centred + delta * deltas[lane] * weight)
+        });
     }
 }
 

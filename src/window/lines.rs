@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 ///
 /// # Safety
 /// `from` must be valid for reads of `length` bytes at each of the first `count` multiples of `from_stride`, and `to`
-/// for writes at those of `to_stride`. The bytes read and the bytes written must not overlap.
+/// for writes at those of `to_stride`, also if `length` is zero. The bytes read and the bytes written must not overlap.
 pub(super) unsafe fn copy_lines(
     from: *const u8,
     from_stride: usize,
@@ -90,7 +90,7 @@ mod tests {
     fn lines_of_every_length_are_copied_and_nothing_beside_them() {
         for length in 0..200_usize {
             let (count, from_stride, to_stride) = (5, length + 3, length + 7);
-            let from = (0..(count * from_stride).max(1)).map(|byte| byte as u8 | 1).collect::<Vec<_>>();
+            let from = (0..(count * from_stride).max(1)).map(|byte| (byte % 251) as u8 + 1).collect::<Vec<_>>();
             let mut to = vec![0_u8; (count * to_stride).max(1)];
             // SAFETY: both have `count` times their strides of bytes, and the lengths are less.
             unsafe { copy_lines(from.as_ptr(), from_stride, to.as_mut_ptr(), to_stride, length, count) };

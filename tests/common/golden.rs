@@ -1,6 +1,7 @@
-//! Golden bytes of partial results: every machine computes and reads them, with any byte order and any width of addresses.
+//! Golden bytes of partial results: every machine computes and reads the same ones, with any byte order and any width of
+//! addresses.
 //!
-//! They belong to one version. After a change of what is written, or of a result, remove the files of the kind, and run
+//! They belong to one version. After a change of the format or of a result, remove the files of the kind, and run
 //! the ignored test that makes new ones.
 
 use std::path::{Path, PathBuf};
@@ -41,7 +42,7 @@ impl GoldenPartials {
         }
     }
 
-    /// Compares what is computed today, and what is read and written again, with the files.
+    /// Compares the computed bytes, and the bytes after reading and writing, with the files.
     pub fn check(&self) {
         assert!(!self.0.is_empty());
         for Golden { file, bytes, read_and_write } in &self.0 {

@@ -283,7 +283,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn flagged_rows_of_any_width_are_added_to_small_and_large_arrays() {
+    fn flagged_rows_of_any_width_are_added_to_arrays_of_any_size() {
         fn check<B: Bits + std::fmt::Debug>(element: ElementType, value: impl Fn(usize) -> B) {
             let narrow = [(0, 3), (1, 1), (sized(700, 150), 1), (sized(70_001, 2_001), 1), (150, 3)];
             let wide = [(sized(5003, 200), 3), (sized(1500, 40), 16), (sized(170, 5), 100)];

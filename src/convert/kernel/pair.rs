@@ -106,12 +106,12 @@ impl Pair {
         }
     }
 
-    /// Converts values into rows of as many elements under `Saturate`. Panics if the types differ from those of the pair,
-    /// or the numbers differ; callers have checked.
+    /// Converts values, row by row, into rows with the same number of elements under `Saturate`. Panics if the types
+    /// differ from those of the pair, or the numbers differ; callers have checked.
     pub(super) fn convert_rows(&self, level: Level, values: AnySlice<'_>, rows: &mut AnyRows<'_>) {
         assert!(values.element_type() == self.source && rows.element_type() == self.target, "the types of the pair");
         let (count, columns) = (rows.rows(), rows.columns());
-        assert_eq!(count.checked_mul(columns), Some(values.len()), "as many elements as values");
+        assert_eq!(count.checked_mul(columns), Some(values.len()), "the numbers are the same");
         if values.is_empty() {
             return; // rows without columns may be too many to count
         }
@@ -119,8 +119,8 @@ impl Pair {
         let from_step = columns * self.source.size_in_bytes();
         let to_step = rows.row_stride() * self.target.size_in_bytes();
         for row in 0..count {
-            // SAFETY: the types are those that the loop was compiled for. The row is inside both: there are as many
-            // values as elements of all rows, and `rows` is borrowed exclusively.
+            // SAFETY: the types are those that the loop was compiled for, and both addresses are aligned for them. The
+            // row is inside both, whose numbers of elements are the same, and `rows` is borrowed exclusively.
             unsafe { (self.convert)(level, from.add(row * from_step), to.add(row * to_step), columns) };
         }
     }

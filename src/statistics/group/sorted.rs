@@ -7,7 +7,7 @@ use super::{GroupStatistics, MissingCategories};
 use crate::base::error::{Error, Result};
 use crate::base::parallel::in_order;
 use crate::base::radix;
-use crate::base::room::{filled, with_room};
+use crate::base::room::{filled, first_of, with_room};
 use crate::statistics::block::{self, BlockWorkspace};
 use crate::statistics::blocks::{Work, cut};
 use crate::statistics::column::ColumnStatistics;
@@ -99,7 +99,7 @@ impl GroupStatistics {
         let bits = usize::BITS - self.missing_place().leading_zeros();
         radix::sort(&mut order, &mut filled(rows.len(), 0)?, ROW_BITS, ROW_BITS + bits);
         let mut found = Found::new();
-        let mut sorted = filled(block::BLOCK_ROWS.min(rows.len()) * columns, 0.0)?;
+        let mut room = Vec::new();
         let mut workspace = BlockWorkspace::new(columns);
         for group in order.chunk_by(|one, next| one >> ROW_BITS == next >> ROW_BITS) {
             let category = (group[0] >> ROW_BITS) as usize; // was one
@@ -114,7 +114,7 @@ impl GroupStatistics {
             }
             let mut statistics = filled(columns, ColumnStatistics::EMPTY)?;
             for some in group.chunks(block::BLOCK_ROWS) {
-                let sorted = &mut sorted[..some.len() * columns];
+                let sorted = first_of(&mut room, some.len() * columns)?;
                 for (row, to) in some.iter().copied().map(row_of).zip(sorted.chunks_exact_mut(columns)) {
                     copy_row(&values[row * columns..(row + 1) * columns], to);
                 }
