@@ -133,16 +133,7 @@ impl<'a> AnyRows<'a> {
     /// Copies values of the same type, row by row. Panics if the numbers of values and elements differ; callers have
     /// checked.
     pub(crate) fn copy_from_slice(&mut self, values: AnySlice<'_>) {
-        assert_eq!(self.element, values.element_type(), "values of the type of the rows");
-        assert_eq!(self.rows.checked_mul(self.columns), Some(values.len()), "the numbers are the same");
-        if values.is_empty() {
-            return; // rows without columns may be too many to count
-        }
-        let size = self.element.size_in_bytes();
-        let (row_bytes, stride) = (self.columns * size, self.row_stride * size);
-        // SAFETY: each of the rows has the bytes of `columns` elements, and begins at a multiple of its stride. The
-        // number of values is that of the elements of all rows, which are borrowed exclusively.
-        unsafe { copy_lines(values.as_ptr(), row_bytes, self.start, stride, row_bytes, self.rows) };
+        self.copy_from(AnyWindow::of_rows(values, self.rows, self.columns));
     }
 
     /// Copies a window of the same type and shape. Panics if either differs; callers have checked.

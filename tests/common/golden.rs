@@ -1,5 +1,5 @@
-//! Golden bytes of partial results: every machine computes and reads the same ones, with any byte order and any width of
-//! addresses.
+//! Golden bytes of partial results: every machine computes and reads the same ones, with any byte order and any width
+//! of addresses.
 //!
 //! They belong to one version. After a change of the format or of a result, remove the files of the kind, and run
 //! the ignored test that makes new ones.
