@@ -21,7 +21,7 @@ use crate::base::error::{Error, Result};
 pub(super) const ALIGNMENT: usize = 64;
 
 /// A block of at least this size in bytes is a separate memory map.
-#[cfg(feature = "mmap")]
+#[cfg(any(feature = "mmap", test))]
 pub(super) const LARGE_BLOCK: usize = 4 << 20;
 
 /// A block of at least this size in bytes that needs no zeros is a separate memory map, except under AddressSanitizer,
