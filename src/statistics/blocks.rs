@@ -13,7 +13,7 @@ use crate::base::element::{Element, ElementType};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
 use crate::base::progress::Meter;
-use crate::base::room::{filled, with_room};
+use crate::base::room::{first_of, with_room};
 use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::Origin;
@@ -26,8 +26,9 @@ const FEW_VALUES: usize = 4 << 20;
 
 /// A source of values.
 pub(super) trait ValueSource: Sync {
-    /// Returns the values of a region, row by row: borrowed from the table if possible, otherwise copied to the buffer.
-    fn read<'a>(&'a self, region: &Region, buffer: &'a mut [f64]) -> Result<&'a [f64]>;
+    /// Returns the values of a region, row by row: borrowed from the table if possible. Otherwise they are copied to the
+    /// buffer, which grows as needed.
+    fn read<'a>(&'a self, region: &Region, buffer: &'a mut Vec<f64>) -> Result<&'a [f64]>;
 
     /// Borrows the values of a region from the table if they are of the given type and contiguous, row by row.
     fn lend(&self, region: &Region, element: ElementType) -> Result<Option<AnySlice<'_>>>;
@@ -36,8 +37,8 @@ pub(super) trait ValueSource: Sync {
 pub(super) struct TableSource<'t>(pub(super) &'t dyn NumericTable);
 
 impl ValueSource for TableSource<'_> {
-    fn read<'a>(&'a self, region: &Region, buffer: &'a mut [f64]) -> Result<&'a [f64]> {
-        lent_or_read(self.0, region, || Ok(buffer))
+    fn read<'a>(&'a self, region: &Region, buffer: &'a mut Vec<f64>) -> Result<&'a [f64]> {
+        lent_or_read(self.0, region, || first_of(buffer, region.shape().element_count()?))
     }
 
     fn lend(&self, region: &Region, element: ElementType) -> Result<Option<AnySlice<'_>>> {
@@ -49,12 +50,13 @@ impl ValueSource for TableSource<'_> {
 pub(super) struct ViewSource<'t, U>(pub(super) TableView<'t, U>);
 
 impl<U: Element> ValueSource for ViewSource<'_, U> {
-    fn read<'a>(&'a self, region: &Region, buffer: &'a mut [f64]) -> Result<&'a [f64]> {
+    fn read<'a>(&'a self, region: &Region, buffer: &'a mut Vec<f64>) -> Result<&'a [f64]> {
         let view = self.0.region(region)?;
         if let Some(values) = view.as_slice().and_then(|values| AnySlice::new(values).downcast::<f64>()) {
             return Ok(values);
         }
-        view.read_over(AnySliceMut::new(buffer), ConversionPolicy::Saturate, Origin::default())?;
+        let buffer = first_of(buffer, region.shape().element_count()?)?;
+        view.read_over(AnySliceMut::new(&mut *buffer), ConversionPolicy::Saturate, Origin::default())?;
         Ok(buffer)
     }
 
@@ -229,9 +231,7 @@ impl<'t> Work<'t> {
     /// # Errors
     /// The errors of reading the table; [`ErrorKind::OutOfMemory`].
     pub(super) fn read_all<'v>(&'v self, buffer: &'v mut Vec<f64>) -> Result<&'v [f64]> {
-        let region = Region::whole(self.shape);
-        *buffer = filled(self.shape.element_count()?, 0.0)?;
-        self.source.read(&region, buffer)
+        self.source.read(&Region::whole(self.shape), buffer)
     }
 
     /// Reads the values of each column.

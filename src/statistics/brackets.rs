@@ -132,7 +132,7 @@ fn brackets_of(work: &Work<'_>, columns: Range<usize>, probabilities: &[f64]) ->
     });
     let read = parallel::map(parts, |(first, values): (usize, &mut [f64])| {
         let mut random = Random::new(first as u64);
-        let mut buffer = filled(CLUSTER * width, 0.0)?;
+        let mut buffer = Vec::new();
         for (index, values) in values.chunks_exact_mut(CLUSTER * width).enumerate() {
             // One cluster in each of equal parts of the rows: sorted columns have good samples, too.
             let start = (first + index) * stride + random.below(stride - CLUSTER + 1);
@@ -218,13 +218,13 @@ fn count(work: &Work<'_>, rows: Range<usize>, columns: Range<usize>, brackets: &
         parts.push(Counted { counts, negative_nan: 0, positive_nan: 0, collected: Vec::new(), is_full: false });
     }
     let step = (TILE_VALUES / width).clamp(64, TILE_ROWS);
-    let mut buffer = filled(step * width, 0.0)?;
+    let mut buffer = Vec::new();
     let stride = step + APART;
     let mut tiles = filled(stride * width, 0_i64)?;
     let mut room = Room { places: [0; TILE_ROWS], inside: [0; TILE_ROWS], count: 0 };
     for rows in cut(rows, step) {
         let region = Region { rows: rows.clone(), columns: columns.clone() };
-        let values = work.source.read(&region, &mut buffer[..rows.len() * width])?;
+        let values = work.source.read(&region, &mut buffer)?;
         Level::chosen().run_long(Order { values, width, tiles: &mut tiles, stride });
         for ((part, brackets), tile) in parts.iter_mut().zip(brackets).zip(tiles.chunks_exact(stride)) {
             if part.is_full {

@@ -19,7 +19,7 @@ use crate::base::element::Element;
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::parallel::in_order;
-use crate::base::room::{filled, with_room};
+use crate::base::room::with_room;
 use crate::dictionary::DataDictionary;
 use crate::table::{ColumnKey, NumericTable, Region, TableDescription};
 
@@ -349,11 +349,10 @@ impl Histogram {
         let at_once = (HELD_COUNTS / counts).max(1) * panels().count();
         let group = |(rows, columns): (Range<usize>, Range<usize>)| {
             let mut found = self.without_rows_of(first + columns.start..first + columns.end)?;
-            let mut buffer = filled(columns.len() * rows.len().min(BLOCK_ROWS), 0.0)?;
+            let mut buffer = Vec::new();
             for rows in cut(rows.clone(), BLOCK_ROWS) {
                 let region = Region { rows, columns: columns.clone() };
-                let count = region.shape().element_count()?;
-                let values = work.source.read(&region, &mut buffer[..count])?;
+                let values = work.source.read(&region, &mut buffer)?;
                 for (column, histogram) in found.columns.iter_mut().enumerate() {
                     histogram.count(values[column..].iter().step_by(columns.len()).copied());
                 }

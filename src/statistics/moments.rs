@@ -81,8 +81,7 @@ pub(super) fn add_blocks(
     source: &dyn ValueSource,
     statistics: &mut [ColumnStatistics],
 ) -> Result<()> {
-    let together = if panel == 1 { rows.len() } else { rows.len().min(BLOCK_ROWS) };
-    let mut buffer = vec![0.0; panel.min(columns.len()) * together];
+    let mut buffer = Vec::new();
     if panel == 1 {
         let mut block = BlockWorkspace::for_columns();
         for (column, statistics) in columns.zip(statistics) {
@@ -104,10 +103,7 @@ pub(super) fn add_blocks(
             let statistics = &mut statistics[panel.start - columns.start..panel.end - columns.start];
             match floats_of(source, &region)? {
                 Some(values) => block.add(values, statistics),
-                None => {
-                    let count = region.shape().element_count()?;
-                    block.add(source.read(&region, &mut buffer[..count])?, statistics);
-                }
+                None => block.add(source.read(&region, &mut buffer)?, statistics),
             }
         }
     }

@@ -13,7 +13,7 @@ use crate::base::element::ElementType;
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::Result;
-use crate::base::room::{filled, with_room};
+use crate::base::room::{first_of, with_room};
 use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, Origin};
@@ -145,12 +145,13 @@ pub(super) struct PresentValues<'t> {
 }
 
 impl ValueSource for PresentValues<'_> {
-    fn read<'a>(&'a self, region: &Region, buffer: &'a mut [f64]) -> Result<&'a [f64]> {
+    fn read<'a>(&'a self, region: &Region, buffer: &'a mut Vec<f64>) -> Result<&'a [f64]> {
         let rows = self.rows.range_of(&region.rows);
         // From a row whose bit is the lowest of a word.
         let start = rows.start / WORD * WORD;
         let (array, _) = self.table.column_array(self.column, &(start..rows.end), Token::new())?;
         same_count(rows.end - start, array.len())?;
+        let buffer = first_of(buffer, region.rows.len())?;
         pack(&array, self.rows.words_from(rows.start), buffer)?;
         let region = Region { rows, columns: self.column..self.column + 1 };
         record_read(self.table, &region, ElementType::F64);
@@ -231,18 +232,19 @@ pub(super) struct CompleteRows<'t> {
 }
 
 impl ValueSource for CompleteRows<'_> {
-    fn read<'a>(&'a self, region: &Region, buffer: &'a mut [f64]) -> Result<&'a [f64]> {
+    fn read<'a>(&'a self, region: &Region, buffer: &'a mut Vec<f64>) -> Result<&'a [f64]> {
         let (rows, width) = (self.rows.range_of(&region.rows), region.columns.len());
         if width == 0 {
-            return Ok(buffer);
+            return Ok(&[]);
         }
+        let buffer = first_of(buffer, region.shape().element_count()?)?;
         let (source, most) = (TableSource(self.table), rows.len().min(SCANNED_ROWS));
-        let mut read = filled(most.saturating_mul(width), 0.0)?;
+        let mut read = Vec::new();
         let mut room = buffer.chunks_exact_mut(width);
         let mut start = rows.start;
         while start < rows.end {
             let region = Region { rows: start..rows.end.min(start + most), columns: region.columns.clone() };
-            let values = source.read(&region, &mut read[..region.rows.len() * width])?;
+            let values = source.read(&region, &mut read)?;
             for (row, values) in region.rows.clone().zip(values.chunks_exact(width)) {
                 if self.rows.is_present(row)
                     && let Some(room) = room.next()
@@ -267,7 +269,7 @@ pub(super) struct ColumnsFrom<'t> {
 }
 
 impl ValueSource for ColumnsFrom<'_> {
-    fn read<'a>(&'a self, region: &Region, buffer: &'a mut [f64]) -> Result<&'a [f64]> {
+    fn read<'a>(&'a self, region: &Region, buffer: &'a mut Vec<f64>) -> Result<&'a [f64]> {
         self.source.read(&region.moved(0, self.first), buffer)
     }
 

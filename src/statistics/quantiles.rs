@@ -403,11 +403,10 @@ fn select(work: &Work<'_>, columns: Range<usize>, probabilities: &[f64]) -> Resu
         copy.try_reserve_exact(rows).map_err(|_| Error::out_of_memory(bytes))?;
         copies.push(copy);
     }
-    let mut buffer = filled(columns.len().saturating_mul(rows.min(BLOCK_ROWS)), 0.0)?;
+    let mut buffer = Vec::new();
     for rows in cut(0..rows, BLOCK_ROWS) {
         let region = Region { rows, columns: columns.clone() };
-        let count = region.shape().element_count()?;
-        let values = work.source.read(&region, &mut buffer[..count])?;
+        let values = work.source.read(&region, &mut buffer)?;
         for (column, copy) in copies.iter_mut().enumerate() {
             let values = values[column..].iter().step_by(columns.len());
             copy.extend(values.filter(|value| !value.is_nan()).map(|&value| to_ordered(value)));

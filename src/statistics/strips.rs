@@ -14,6 +14,9 @@ use crate::table::Region;
 pub(super) const BLOCK_ROWS: usize = 256;
 /// Number of columns of a strip: a cache line.
 pub(super) const STRIP: usize = 8;
+/// Number of strips of a block that are filled, or multiplied with every other strip, before the next ones: 240 KiB,
+/// which stay in the second-level cache. A multiple of three: three tiles are computed at a time.
+pub(super) const NEAR_STRIPS: usize = 15;
 
 pub(super) type Lanes = [f64; STRIP];
 
@@ -66,56 +69,66 @@ impl Block {
         buffer: &mut Vec<f64>,
     ) -> Result<()> {
         let region = Region { rows, columns: 0..columns };
-        let count = region.shape().element_count()?;
-        if buffer.len() < count {
-            *buffer = filled(count, 0.0)?;
-        }
-        let values = source.read(&region, &mut buffer[..count])?;
+        let values = source.read(&region, buffer)?;
         self.rows = region.rows.len();
         Level::chosen().run_long(Fill { block: self, values, columns });
         Ok(())
     }
 
+    /// Fills and centers some strips at a time, which stay in the second-level cache.
     #[inline(always)]
     fn fill(&mut self, values: &[f64], columns: usize) {
         let rows = self.rows;
-        for (r, row) in values.chunks_exact(columns).enumerate() {
-            let (whole, rest) = row.as_chunks::<STRIP>();
-            let mut at = r;
-            for values in whole {
-                self.strips[at].0 = *values;
-                at += rows;
+        for first in (0..columns).step_by(NEAR_STRIPS * STRIP) {
+            for (r, row) in values.chunks_exact(columns).enumerate() {
+                let row = &row[first..columns.min(first + NEAR_STRIPS * STRIP)];
+                let (whole, rest) = row.as_chunks::<STRIP>();
+                let mut at = first / STRIP * rows + r;
+                for values in whole {
+                    self.strips[at].0 = *values;
+                    at += rows;
+                }
+                if !rest.is_empty() {
+                    let mut last = [0.0; STRIP];
+                    last[..rest.len()].copy_from_slice(rest);
+                    self.strips[at].0 = last;
+                }
             }
-            if !rest.is_empty() {
-                let mut last = [0.0; STRIP];
-                last[..rest.len()].copy_from_slice(rest);
-                self.strips[at].0 = last;
+            let first = first / STRIP;
+            let after = self.shifts.len().min(first + NEAR_STRIPS);
+            for (strip, (shift, rest)) in self.strips[first * rows..after * rows]
+                .chunks_exact_mut(rows)
+                .zip(self.shifts[first..after].iter_mut().zip(&mut self.rests[first..after]))
+            {
+                center(strip, self.center, shift, rest);
             }
-        }
-        let part = 1.0 / rows as f64;
-        let places = self.strips.chunks_exact_mut(rows).zip(&mut self.shifts).zip(&mut self.rests);
-        for ((strip, shift), rest) in places {
-            if self.center == Center::Zero {
-                *shift = sum_by_lanes(strip, |_, value| value);
-                continue;
-            }
-            // Relative to the first row, so that equal values have no deviations; on a part of each value, so that sums
-            // stay in the range of `f64`.
-            let first = strip[0].0;
-            let means = sum_by_lanes(strip, |lane, value| value * part - first[lane] * part);
-            *shift = std::array::from_fn(|lane| first[lane] + means[lane]);
-            if shift.iter().any(|shift| !shift.is_finite()) {
-                far_means(strip, part, shift);
-            }
-            let shift = *shift;
-            strip.iter_mut().for_each(|line| (0..STRIP).for_each(|lane| line.0[lane] -= shift[lane]));
-            *rest = sum_by_lanes(strip, |_, value| value);
         }
     }
 
     pub(super) fn strip(&self, strip: usize) -> &[Line] {
         &self.strips[strip * self.rows..(strip + 1) * self.rows]
     }
+}
+
+/// Subtracts the means of its columns from a strip, and sums up what is left. If nothing is subtracted, stores the sums
+/// in `shift`.
+#[inline(always)]
+fn center(strip: &mut [Line], center: Center, shift: &mut Lanes, rest: &mut Lanes) {
+    if center == Center::Zero {
+        *shift = sum_by_lanes(strip, |_, value| value);
+        return;
+    }
+    // Relative to the first row, so that equal values have no deviations; on a part of each value, so that sums stay in
+    // the range of `f64`.
+    let (first, part) = (strip[0].0, 1.0 / strip.len() as f64);
+    let means = sum_by_lanes(strip, |lane, value| value * part - first[lane] * part);
+    *shift = std::array::from_fn(|lane| first[lane] + means[lane]);
+    if shift.iter().any(|shift| !shift.is_finite()) {
+        far_means(strip, part, shift);
+    }
+    let shift = *shift;
+    strip.iter_mut().for_each(|line| (0..STRIP).for_each(|lane| line.0[lane] -= shift[lane]));
+    *rest = sum_by_lanes(strip, |_, value| value);
 }
 
 /// Recomputes from halves the means that left the range of `f64` because the difference between a value and the first

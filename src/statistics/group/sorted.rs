@@ -86,7 +86,7 @@ impl GroupStatistics {
     fn sort(&self, rows: Range<usize>, work: &Work<'_>) -> Result<Found> {
         let (by, columns) = (self.by, self.column_count);
         let region = Region { rows: rows.clone(), columns: 0..columns };
-        let mut buffer = filled(region.shape().element_count()?, 0.0)?;
+        let mut buffer = Vec::new();
         let values = work.source.read(&region, &mut buffer)?;
         // Each row, and its category in the bits above it; the rows of a category stay in order.
         let mut order = filled(rows.len(), 0)?;

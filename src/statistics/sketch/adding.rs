@@ -28,7 +28,7 @@ impl QuantileSketch {
         for column in &mut self.columns {
             column.reserve(shape.rows as u64)?;
         }
-        let mut buffer = filled(shape.rows.min(BLOCK_ROWS).saturating_mul(shape.columns), 0.0)?;
+        let mut buffer = Vec::new();
         for rows in cut(0..shape.rows, BLOCK_ROWS) {
             add_rows(&mut self.columns, rows, 0..shape.columns, work, &mut buffer)?;
         }
@@ -107,7 +107,7 @@ impl QuantileSketch {
         let group = |(rows, columns): (Range<usize>, Range<usize>)| {
             let mut found = filled(columns.len(), Levels::new(self.capacity))?;
             found.iter_mut().try_for_each(|column| column.reserve(rows.len() as u64))?;
-            let mut buffer = filled(rows.len().min(BLOCK_ROWS) * columns.len(), 0.0)?;
+            let mut buffer = Vec::new();
             for rows in cut(rows.clone(), BLOCK_ROWS) {
                 add_rows(&mut found, rows, columns.clone(), work, &mut buffer)?;
             }
@@ -138,11 +138,10 @@ fn add_rows(
     rows: Range<usize>,
     columns: Range<usize>,
     work: &Work<'_>,
-    buffer: &mut [f64],
+    buffer: &mut Vec<f64>,
 ) -> Result<()> {
     let region = Region { rows, columns };
-    let count = region.shape().element_count()?;
-    let values = work.source.read(&region, &mut buffer[..count])?;
+    let values = work.source.read(&region, buffer)?;
     for (column, sketch) in sketches.iter_mut().enumerate() {
         values
             .get(column..)
