@@ -321,7 +321,7 @@ pub(super) mod tests {
             let flags = flags(from.len() / columns, 2);
             let expected = expected(&from, columns, &flags);
             let count = expected.len() / columns;
-            for missing in [1, 17, sized(1000, 100), count - 2].map(|rows| rows * columns) {
+            for missing in [1, 17, sized(1000, 20), count - 2].map(|rows| rows * columns) {
                 let mut new = NewArray::new(ElementType::I32, expected.len()).unwrap();
                 let mut rest = new.filling::<u32>();
                 let mut room = rest.take(expected.len() - missing);
