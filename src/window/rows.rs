@@ -294,6 +294,7 @@ mod tests {
     use super::super::typed::Window;
     use super::*;
     use crate::base::element::Element;
+    use test_support::sized;
 
     /// Copies columns of tables with the given numbers of columns, and compares each value with its source.
     fn copy_columns<T: Element>(
@@ -341,9 +342,17 @@ mod tests {
 
     #[test]
     fn rows_of_several_windows_are_copied_side_by_side_and_nothing_beside_them() {
-        let widths: [&[usize]; 7] = [&[8, 8], &[1, 2], &[3, 0, 40, 5], &[700, 1], &[4, 4, 4, 4], &[9], &[600, 2000]];
+        let widths: [&[usize]; 7] = [
+            &[8, 8],
+            &[1, 2],
+            &[3, 0, 40, 5],
+            &[sized(700, 70), 1],
+            &[4, 4, 4, 4],
+            &[9],
+            &[sized(600, 30), sized(2000, 40)],
+        ];
         for widths in widths {
-            for rows in [(0, 0), (0, 1), (2, 7), (3, 8), (1, 9), (5, 130)] {
+            for rows in [(0, 0), (0, 1), (2, 7), (3, 8), (1, 9), (5, sized(130, 9))] {
                 copy_columns::<f32>(widths, rows, false, |place| place as f32);
                 copy_columns::<u8>(widths, rows, false, |place| place as u8);
                 copy_columns::<f64>(widths, rows, false, |place| place as f64);
