@@ -12,6 +12,7 @@
 
 use std::ops::Range;
 
+use super::blocks::cut;
 use super::double::Double;
 use super::strips::{Block, Center, Lanes, Line, NEAR_STRIPS, STRIP};
 #[cfg(doc)]
@@ -313,8 +314,7 @@ fn multiply<const TILES: usize, const COLUMNS: usize>(
     right: [&[Line]; TILES],
 ) -> [[Lanes; STRIP]; TILES] {
     let mut products = [[[0.0; STRIP]; STRIP]; TILES];
-    for start in (0..left.len()).step_by(NEAR_ROWS) {
-        let rows = start..left.len().min(start + NEAR_ROWS);
+    for rows in cut(0..left.len(), NEAR_ROWS) {
         let left = &left[rows.clone()];
         let right = right.map(|strip| &strip[rows.clone()]);
         for (part, sums) in products.as_flattened_mut().as_chunks_mut::<COLUMNS>().0.iter_mut().enumerate() {

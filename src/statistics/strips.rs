@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::blocks::ValueSource;
+use super::blocks::{ValueSource, cut};
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::Result;
@@ -79,11 +79,11 @@ impl Block {
     #[inline(always)]
     fn fill(&mut self, values: &[f64], columns: usize) {
         let rows = self.rows;
-        for first in (0..columns).step_by(NEAR_STRIPS * STRIP) {
+        for near in cut(0..self.shifts.len(), NEAR_STRIPS) {
+            let of_row = near.start * STRIP..columns.min(near.end * STRIP);
             for (r, row) in values.chunks_exact(columns).enumerate() {
-                let row = &row[first..columns.min(first + NEAR_STRIPS * STRIP)];
-                let (whole, rest) = row.as_chunks::<STRIP>();
-                let mut at = first / STRIP * rows + r;
+                let (whole, rest) = row[of_row.clone()].as_chunks::<STRIP>();
+                let mut at = near.start * rows + r;
                 for values in whole {
                     self.strips[at].0 = *values;
                     at += rows;
@@ -94,14 +94,9 @@ impl Block {
                     self.strips[at].0 = last;
                 }
             }
-            let first = first / STRIP;
-            let after = self.shifts.len().min(first + NEAR_STRIPS);
-            for (strip, (shift, rest)) in self.strips[first * rows..after * rows]
-                .chunks_exact_mut(rows)
-                .zip(self.shifts[first..after].iter_mut().zip(&mut self.rests[first..after]))
-            {
-                center(strip, self.center, shift, rest);
-            }
+            let strips = self.strips[near.start * rows..near.end * rows].chunks_exact_mut(rows);
+            let places = strips.zip(&mut self.shifts[near.clone()]).zip(&mut self.rests[near]);
+            places.for_each(|((strip, shift), rest)| center(strip, self.center, shift, rest));
         }
     }
 

@@ -290,7 +290,7 @@ pub(super) mod tests {
             let staged = [(sized(33, 1), STAGED), (sized(30, 1), STAGED + 1)];
             for (rows, columns) in narrow.into_iter().chain(wide).chain(staged) {
                 let from: Vec<B> = (0..rows * columns).map(&value).collect();
-                let kinds = (0..6).step_by(sized(1, 2)); // none, half and all
+                let kinds = (0..6).step_by(sized(1, 2)); // under Miri: none, half and all
                 for (kind, vectors) in kinds.flat_map(|kind| ALL.map(|vectors| (kind, vectors))) {
                     let flags = flags(rows, kind);
                     let expected = expected(&from, columns, &flags);
