@@ -199,12 +199,13 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
+    use test_support::sized;
 
     #[test]
     fn every_index_is_worked_on_once() {
-        for count in [1, 2, 7, 100] {
+        for count in [1, 2, 7, sized(100, 20)] {
             let done: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
-            for threads in [1, 2, 5, 200] {
+            for threads in [1, 2, 5, sized(200, 30)] {
                 share(count, threads, threads == 5, &|index| {
                     done[index].fetch_add(1, Ordering::Relaxed);
                 });
@@ -215,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_panic_comes_out_when_nobody_uses_what_is_borrowed_any_more() {
-        for _ in 0..200 {
+        for _ in 0..sized(200, 3) {
             let inside = AtomicUsize::new(0);
             let thrown = catch_unwind(AssertUnwindSafe(|| {
                 share(20, 4, false, &|index| {

@@ -24,10 +24,18 @@ use crate::window::{AnySlice, AnySliceMut};
 /// Largest number of values that are read together before they are added to a result.
 const FEW_VALUES: usize = 4 << 20;
 
+/// Returns room for the values of a region at the front of a buffer.
+///
+/// # Errors
+/// [`ErrorKind::OutOfMemory`].
+pub(super) fn room_for<'a>(region: &Region, buffer: &'a mut Vec<f64>) -> Result<&'a mut [f64]> {
+    first_of(buffer, region.shape().element_count()?)
+}
+
 /// A source of values.
 pub(super) trait ValueSource: Sync {
     /// Returns the values of a region, row by row: borrowed from the table if possible. Otherwise they are copied to the
-    /// buffer, which grows as needed.
+    /// front of the buffer, which grows as needed. It may be longer, and keeps its values for the next call to replace.
     fn read<'a>(&'a self, region: &Region, buffer: &'a mut Vec<f64>) -> Result<&'a [f64]>;
 
     /// Borrows the values of a region from the table if they are of the given type and contiguous, row by row.
@@ -38,7 +46,7 @@ pub(super) struct TableSource<'t>(pub(super) &'t dyn NumericTable);
 
 impl ValueSource for TableSource<'_> {
     fn read<'a>(&'a self, region: &Region, buffer: &'a mut Vec<f64>) -> Result<&'a [f64]> {
-        lent_or_read(self.0, region, || first_of(buffer, region.shape().element_count()?))
+        lent_or_read(self.0, region, || room_for(region, buffer))
     }
 
     fn lend(&self, region: &Region, element: ElementType) -> Result<Option<AnySlice<'_>>> {
@@ -55,9 +63,9 @@ impl<U: Element> ValueSource for ViewSource<'_, U> {
         if let Some(values) = view.as_slice().and_then(|values| AnySlice::new(values).downcast::<f64>()) {
             return Ok(values);
         }
-        let buffer = first_of(buffer, region.shape().element_count()?)?;
-        view.read_over(AnySliceMut::new(&mut *buffer), ConversionPolicy::Saturate, Origin::default())?;
-        Ok(buffer)
+        let room = room_for(region, buffer)?;
+        view.read_over(AnySliceMut::new(&mut *room), ConversionPolicy::Saturate, Origin::default())?;
+        Ok(room)
     }
 
     fn lend(&self, region: &Region, element: ElementType) -> Result<Option<AnySlice<'_>>> {

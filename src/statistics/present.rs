@@ -6,14 +6,14 @@
 
 use std::ops::Range;
 
-use super::blocks::{TableSource, ValueSource};
+use super::blocks::{TableSource, ValueSource, room_for};
 use crate::array::{AnyArray, Validity};
 use crate::base::count::same_count;
 use crate::base::element::ElementType;
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::Result;
-use crate::base::room::{first_of, with_room};
+use crate::base::room::with_room;
 use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, Origin};
@@ -151,11 +151,11 @@ impl ValueSource for PresentValues<'_> {
         let start = rows.start / WORD * WORD;
         let (array, _) = self.table.column_array(self.column, &(start..rows.end), Token::new())?;
         same_count(rows.end - start, array.len())?;
-        let buffer = first_of(buffer, region.rows.len())?;
-        pack(&array, self.rows.words_from(rows.start), buffer)?;
+        let room = room_for(region, buffer)?;
+        pack(&array, self.rows.words_from(rows.start), room)?;
         let region = Region { rows, columns: self.column..self.column + 1 };
         record_read(self.table, &region, ElementType::F64);
-        Ok(buffer)
+        Ok(room)
     }
 
     fn lend(&self, _: &Region, _: ElementType) -> Result<Option<AnySlice<'_>>> {
@@ -237,10 +237,10 @@ impl ValueSource for CompleteRows<'_> {
         if width == 0 {
             return Ok(&[]);
         }
-        let buffer = first_of(buffer, region.shape().element_count()?)?;
+        let packed = room_for(region, buffer)?;
         let (source, most) = (TableSource(self.table), rows.len().min(SCANNED_ROWS));
         let mut read = Vec::new();
-        let mut room = buffer.chunks_exact_mut(width);
+        let mut room = packed.chunks_exact_mut(width);
         let mut start = rows.start;
         while start < rows.end {
             let region = Region { rows: start..rows.end.min(start + most), columns: region.columns.clone() };
@@ -254,7 +254,7 @@ impl ValueSource for CompleteRows<'_> {
             }
             start = region.rows.end;
         }
-        Ok(buffer)
+        Ok(packed)
     }
 
     fn lend(&self, _: &Region, _: ElementType) -> Result<Option<AnySlice<'_>>> {

@@ -7,8 +7,8 @@
 //! 1983). They are merged by the formula for merging any two results (Chan, Golub, LeVeque 1979).
 //!
 //! The loops are plain Rust that the compiler vectorizes at each CPU level. A fused multiply-add takes four cycles, and a
-//! core starts two in each: eight chains of vectors are just enough, and twelve leave room for a late one. Three tiles
-//! are computed together, because six columns do not divide one.
+//! core starts two in each: eight chains of vectors suffice only if none is late, and twelve leave room for that. Three tiles
+//! are computed together, because the eight columns of one tile are not a multiple of six.
 
 use std::ops::Range;
 
@@ -256,7 +256,7 @@ fn add_tiles(tiles: &mut [[f64; TILE]], block: &Block, step: &Step, i: usize, j:
     let level = Level::chosen();
     #[cfg(target_arch = "x86_64")]
     if level.has_avx512() {
-        return level.run_long(AddTiles::<12, 8> { tiles, block, step, i, j }); // vectors of eight numbers
+        return level.run_long(AddTiles::<12, 8> { tiles, block, step, i, j }); // twelve or eight chains of vectors
     }
     level.run_long(AddTiles::<6, 4> { tiles, block, step, i, j });
 }
@@ -300,8 +300,8 @@ fn add_tile(tile: &mut [f64; TILE], products: &[Lanes; STRIP], block: &Block, st
     for (column, (sums, products)) in columns.iter_mut().zip(products).enumerate() {
         let (rest, delta) = (step.rests[j][column], step.deltas[j][column]);
         *sums = std::array::from_fn(|lane| {
-            let centred = products[lane] - rests[lane] * rest;
-            sums[lane] + (centred + deltas[lane] * delta * weight)
+            let centered = products[lane] - rests[lane] * rest;
+            sums[lane] + (centered + deltas[lane] * delta * weight)
         });
     }
 }
@@ -313,6 +313,7 @@ fn multiply<const TILES: usize, const COLUMNS: usize>(
     left: &[Line],
     right: [&[Line]; TILES],
 ) -> [[Lanes; STRIP]; TILES] {
+    const { assert!((TILES * STRIP).is_multiple_of(COLUMNS) && COLUMNS.is_multiple_of(2), "no columns are left over") }
     let mut products = [[[0.0; STRIP]; STRIP]; TILES];
     for rows in cut(0..left.len(), NEAR_ROWS) {
         let left = &left[rows.clone()];
@@ -332,7 +333,7 @@ fn multiply<const TILES: usize, const COLUMNS: usize>(
 }
 
 /// Adds the products of the columns of a strip with `COLUMNS` columns of other strips, starting with column `FIRST` of
-/// the first of them. The sums of six columns are twelve vectors of AVX2, which has sixteen registers; those of twelve
+/// the first of them: columns of up to three strips. The sums of six columns are twelve vectors of AVX2, which has sixteen registers; those of twelve
 /// are as many of AVX-512.
 #[inline(always)]
 fn add_products<const COLUMNS: usize, const FIRST: usize>(
@@ -395,7 +396,7 @@ mod tests {
             }
         }
         let value = |i: usize| ((i * 7919 % 1013) as f64 - 500.0) / 7.0;
-        for rows in [1, NEAR_ROWS, 256] {
+        for rows in [1, NEAR_ROWS, NEAR_ROWS + 1, 256] {
             let strip = |which: usize| {
                 let line = |row: usize| Line(std::array::from_fn(|lane| value(row * (8 + which) + 3 * lane + which)));
                 (0..rows).map(line).collect::<Vec<_>>()

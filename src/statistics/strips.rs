@@ -10,7 +10,7 @@ use crate::base::room::filled;
 use crate::convert::level::{Level, LongLoop};
 use crate::table::Region;
 
-/// Number of rows of a block. Two strips of a block fit into the first-level cache.
+/// Number of rows of a block.
 pub(super) const BLOCK_ROWS: usize = 256;
 /// Number of columns of a strip: a cache line.
 pub(super) const STRIP: usize = 8;
@@ -96,7 +96,9 @@ impl Block {
             }
             let strips = self.strips[near.start * rows..near.end * rows].chunks_exact_mut(rows);
             let places = strips.zip(&mut self.shifts[near.clone()]).zip(&mut self.rests[near]);
-            places.for_each(|((strip, shift), rest)| center(strip, self.center, shift, rest));
+            for ((strip, shift), rest) in places {
+                subtract_means(strip, self.center, shift, rest);
+            }
         }
     }
 
@@ -105,10 +107,10 @@ impl Block {
     }
 }
 
-/// Subtracts the means of its columns from a strip, and sums up what is left. If nothing is subtracted, stores the sums
-/// in `shift`.
+/// Subtracts the means of its columns from a strip, and sums up what is left. If nothing is to be subtracted, stores the
+/// sums in `shift`, and leaves `rest`, which is zero.
 #[inline(always)]
-fn center(strip: &mut [Line], center: Center, shift: &mut Lanes, rest: &mut Lanes) {
+fn subtract_means(strip: &mut [Line], center: Center, shift: &mut Lanes, rest: &mut Lanes) {
     if center == Center::Zero {
         *shift = sum_by_lanes(strip, |_, value| value);
         return;

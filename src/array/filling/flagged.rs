@@ -13,10 +13,21 @@ use crate::base::cache::{self, LINE};
 use crate::window::Bits;
 
 /// Results of at least this size in bytes are stored past the cache: they do not stay in it.
-const STREAMING_BYTES: usize = if cfg!(test) { 16 << 10 } else { 16 << 20 };
+const STREAMING_BYTES: usize = bytes_of(16 << 20, 16 << 10, 1 << 10);
 
 /// Smaller parts of such results are not: they fit in the second-level cache.
-const STREAMING_PART_BYTES: usize = if cfg!(test) { 4 << 10 } else { 384 << 10 };
+const STREAMING_PART_BYTES: usize = bytes_of(384 << 10, 4 << 10, 256);
+
+/// Returns the first number; for unit tests the second one, and under Miri the third one.
+const fn bytes_of(all: usize, for_tests: usize, under_miri: usize) -> usize {
+    if cfg!(miri) {
+        under_miri
+    } else if cfg!(test) {
+        for_tests
+    } else {
+        all
+    }
+}
 
 /// The number of flags that are converted to bits at a time, and of bits to positions.
 const BATCH: usize = 1024;
@@ -285,8 +296,8 @@ pub(super) mod tests {
     #[test]
     fn flagged_rows_of_any_width_are_added_to_arrays_of_any_size() {
         fn check<B: Bits + std::fmt::Debug>(element: ElementType, value: impl Fn(usize) -> B) {
-            let narrow = [(0, 3), (1, 1), (sized(700, 70), 1), (sized(70_001, 130), 1), (sized(150, 40), 3)];
-            let wide = [(sized(5003, 20), 3), (sized(1500, 5), 16), (sized(170, 2), 100)];
+            let narrow = [(0, 3), (1, 1), (sized(700, 70), 1), (sized(70_001, 601), 1), (sized(150, 40), 3)];
+            let wide = [(sized(5003, 20), 3), (sized(1500, 100), 16), (sized(170, 2), 100)];
             let staged = [(sized(33, 1), STAGED), (sized(30, 1), STAGED + 1)];
             for (rows, columns) in narrow.into_iter().chain(wide).chain(staged) {
                 let from: Vec<B> = (0..rows * columns).map(&value).collect();

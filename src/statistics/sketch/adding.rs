@@ -22,15 +22,18 @@ const PANEL: usize = 8;
 const HELD: usize = 64;
 
 impl QuantileSketch {
-    /// Adds few rows, value by value.
+    /// Adds few rows of the caller's memory, value by value.
     pub(super) fn add_few(&mut self, work: &Work<'_>) -> Result<()> {
         let (shape, rows) = (work.shape, rows_after(self.rows, work.shape.rows as u64)?);
         for column in &mut self.columns {
             column.reserve(shape.rows as u64)?;
         }
+        // Nothing fails after the first block: either the caller's rows are all lent, or this block, the longest, allocates
+        // the buffer. Every value can be converted to `f64`.
         let mut buffer = Vec::new();
         for rows in cut(0..shape.rows, BLOCK_ROWS) {
-            add_rows(&mut self.columns, rows, 0..shape.columns, work, &mut buffer)?;
+            let region = Region { rows, columns: 0..shape.columns };
+            add_rows(&mut self.columns, work.source.read(&region, &mut buffer)?);
         }
         self.rows = rows;
         Ok(())
@@ -109,7 +112,8 @@ impl QuantileSketch {
             found.iter_mut().try_for_each(|column| column.reserve(rows.len() as u64))?;
             let mut buffer = Vec::new();
             for rows in cut(rows.clone(), BLOCK_ROWS) {
-                add_rows(&mut found, rows, columns.clone(), work, &mut buffer)?;
+                let region = Region { rows, columns: columns.clone() };
+                add_rows(&mut found, work.source.read(&region, &mut buffer)?);
             }
             work.done(rows.len(), columns.clone());
             Ok((columns.start, found))
@@ -132,23 +136,11 @@ enum Addition {
     Levels(Levels),
 }
 
-/// Adds a block of rows to the sketches of some columns.
-fn add_rows(
-    sketches: &mut [Levels],
-    rows: Range<usize>,
-    columns: Range<usize>,
-    work: &Work<'_>,
-    buffer: &mut Vec<f64>,
-) -> Result<()> {
-    let region = Region { rows, columns };
-    let values = work.source.read(&region, buffer)?;
+/// Adds rows of values to the sketches of their columns.
+fn add_rows(sketches: &mut [Levels], values: &[f64]) {
+    let columns = sketches.len();
     for (column, sketch) in sketches.iter_mut().enumerate() {
-        values
-            .get(column..)
-            .unwrap_or_default()
-            .iter()
-            .step_by(region.columns.len())
-            .for_each(|&value| sketch.add(value));
+        let own = values.get(column..).unwrap_or_default().iter().step_by(columns);
+        own.for_each(|&value| sketch.add(value));
     }
-    Ok(())
 }

@@ -5,6 +5,7 @@ use numeric_table::{
     AosNumericTable, MergedNumericTable, bf16, f16, impl_record, prelude::*, statistics::BasicStatistics,
     table::RecordLayout,
 };
+use test_support::sized;
 use test_support::tables::{address, assert_error, shape};
 
 /// DAAL's record: 24 bytes, offsets 0, 4, 8 and 16.
@@ -415,7 +416,7 @@ fn a_borrowed_slice_is_a_table_for_as_long_as_the_borrow() {
 
 #[test]
 fn many_records_are_read_and_written_whole() {
-    const ROWS: usize = 300_000;
+    const ROWS: usize = sized(300_000, 300);
     let whole = |row: usize| (row % 251) as u8;
     let record = |row: usize| Point { x: f32::from(whole(row)), y: 1.0, categ: whole(row).into(), value: -1.0 };
     let mut table = AosNumericTable::from_records((0..ROWS).map(record).collect::<Vec<_>>()).unwrap();
