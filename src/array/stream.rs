@@ -1,6 +1,7 @@
 //! Stores past the cache: for results that are too large to stay in it.
 //!
-//! The processor does not read the lines first, and they evict nothing.
+//! The processor does not read the lines first, and they evict nothing. Miri has no such stores: there, lines are copied
+//! through the cache.
 
 #[cfg(any(doc, target_arch = "x86_64"))]
 use crate::base::cache::LINE;
@@ -12,14 +13,14 @@ use crate::base::cache::LINE;
 /// [`LINE`]. This thread must call [`fence`] before anything else accesses the target.
 #[inline]
 pub(crate) unsafe fn copy_lines(from: *const u8, to: *mut u8, bytes: usize) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     for offset in (0..bytes).step_by(16) {
         use std::arch::x86_64::{_mm_loadu_si128, _mm_stream_si128};
         // SAFETY: SSE2 is part of x86-64. Both sides have `bytes` bytes, a multiple of 16; the target is aligned to a
         // cache line, and so every multiple of 16 bytes from its start is aligned to 16. Any bytes may be copied.
         unsafe { _mm_stream_si128(to.add(offset).cast(), _mm_loadu_si128(from.add(offset).cast())) };
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(any(not(target_arch = "x86_64"), miri))]
     // SAFETY: both sides have `bytes` bytes and do not overlap.
     unsafe {
         std::ptr::copy_nonoverlapping(from, to, bytes);
@@ -70,7 +71,7 @@ impl Drop for Fence {
 /// Orders the stores past the cache before later accesses, as all threads see them.
 #[inline]
 pub(crate) fn fence() {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     // SAFETY: SSE is part of x86-64.
     unsafe {
         std::arch::x86_64::_mm_sfence();

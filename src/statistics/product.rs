@@ -344,15 +344,23 @@ fn add_products<const COLUMNS: usize, const FIRST: usize>(
     let [first, second, third] = right;
     for (((left, first), second), third) in left.iter().zip(first).zip(second).zip(third) {
         let right = [first, second, third];
-        for (column, sums) in sums.iter_mut().enumerate() {
-            let at = FIRST + column;
-            let factor = right[at / STRIP].0[at % STRIP];
-            for (sum, &left) in sums.iter_mut().zip(&left.0) {
-                *sum = factor.mul_add(left, *sum);
-            }
-        }
+        // Of more than eight columns in one loop, the compiler makes vectors of sums that are far apart in memory.
+        let (half, rest) = sums.split_at_mut(COLUMNS / 2);
+        add_row(half, left, right, FIRST);
+        add_row(rest, left, right, FIRST + COLUMNS / 2);
     }
     sums
+}
+
+/// Adds the products of one row: of the columns of a strip with the columns of other strips, from column `first` on.
+#[inline(always)]
+fn add_row(sums: &mut [Lanes], left: &Line, right: [&Line; 3], first: usize) {
+    for (column, sums) in (first..).zip(sums) {
+        let factor = right[column / STRIP].0[column % STRIP];
+        for (sum, &left) in sums.iter_mut().zip(&left.0) {
+            *sum = factor.mul_add(left, *sum);
+        }
+    }
 }
 
 #[cfg(test)]
