@@ -112,20 +112,22 @@ impl Block {
 #[inline(always)]
 fn subtract_means(strip: &mut [Line], center: Center, shift: &mut Lanes, rest: &mut Lanes) {
     if center == Center::Zero {
-        *shift = sum_by_lanes(strip, |_, value| value);
+        *shift = sum_by_lanes(strip, |_, value| *value);
         return;
     }
     // Relative to the first row, so that equal values have no deviations; on a part of each value, so that sums stay in
     // the range of `f64`.
     let (first, part) = (strip[0].0, 1.0 / strip.len() as f64);
-    let means = sum_by_lanes(strip, |lane, value| value * part - first[lane] * part);
+    let means = sum_by_lanes(strip, |lane, value| *value * part - first[lane] * part);
     *shift = std::array::from_fn(|lane| first[lane] + means[lane]);
     if shift.iter().any(|shift| !shift.is_finite()) {
         far_means(strip, part, shift);
     }
     let shift = *shift;
-    strip.iter_mut().for_each(|line| (0..STRIP).for_each(|lane| line.0[lane] -= shift[lane]));
-    *rest = sum_by_lanes(strip, |_, value| value);
+    *rest = sum_by_lanes(strip, |lane, value| {
+        *value -= shift[lane];
+        *value
+    });
 }
 
 /// Recomputes from halves the means that left the range of `f64` because the difference between a value and the first
@@ -140,18 +142,18 @@ fn far_means(strip: &[Line], part: f64, means: &mut Lanes) {
     }
 }
 
-/// Sums the rows of a strip in four chains, always the same.
+/// Sums what `of` returns for the values of a strip, which it may change, in four chains of rows, always the same.
 #[inline(always)]
-fn sum_by_lanes(strip: &[Line], of: impl Fn(usize, f64) -> f64) -> Lanes {
+fn sum_by_lanes(strip: &mut [Line], of: impl Fn(usize, &mut f64) -> f64) -> Lanes {
     let mut sums = [[0.0; STRIP]; 4];
-    let (whole, rest) = strip.as_chunks::<4>();
+    let (whole, rest) = strip.as_chunks_mut::<4>();
     for rows in whole {
         for (sum, values) in sums.iter_mut().zip(rows) {
-            (0..STRIP).for_each(|lane| sum[lane] += of(lane, values.0[lane]));
+            (0..STRIP).for_each(|lane| sum[lane] += of(lane, &mut values.0[lane]));
         }
     }
     for (sum, values) in sums.iter_mut().zip(rest) {
-        (0..STRIP).for_each(|lane| sum[lane] += of(lane, values.0[lane]));
+        (0..STRIP).for_each(|lane| sum[lane] += of(lane, &mut values.0[lane]));
     }
     std::array::from_fn(|lane| (sums[0][lane] + sums[1][lane]) + (sums[2][lane] + sums[3][lane]))
 }

@@ -286,7 +286,8 @@ pub(super) mod tests {
         flags.chunks(MASK_ROWS).map(word).collect()
     }
 
-    const ALL: [Vectors; 3] = [Vectors::None, Vectors::Avx2, Vectors::Avx512];
+    /// Miri has no vectors: one of these stands for all there.
+    const ALL: &[Vectors] = [Vectors::None, Vectors::Avx2, Vectors::Avx512].as_slice().split_at(sized(3, 1)).0;
 
     fn expected<B: Bits>(from: &[B], columns: usize, flags: &[bool]) -> Vec<B> {
         let rows = from.chunks_exact(columns).zip(flags).filter(|(_, flag)| **flag);
@@ -296,13 +297,13 @@ pub(super) mod tests {
     #[test]
     fn flagged_rows_of_any_width_are_added_to_arrays_of_any_size() {
         fn check<B: Bits + std::fmt::Debug>(element: ElementType, value: impl Fn(usize) -> B) {
-            let narrow = [(0, 3), (1, 1), (sized(700, 70), 1), (sized(70_001, 601), 1), (sized(150, 40), 3)];
-            let wide = [(sized(5003, 20), 3), (sized(1500, 100), 16), (sized(170, 2), 100)];
+            let narrow = [(0, 3), (1, 1), (sized(700, 70), 1), (sized(70_001, 401), 1), (sized(150, 40), 3)];
+            let wide = [(sized(5003, 20), 3), (sized(1500, 30), 16), (sized(170, 2), 100)];
             let staged = [(sized(33, 1), STAGED), (sized(30, 1), STAGED + 1)];
             for (rows, columns) in narrow.into_iter().chain(wide).chain(staged) {
                 let from: Vec<B> = (0..rows * columns).map(&value).collect();
                 let kinds = (0..6).step_by(sized(1, 2)); // under Miri: none, half and all
-                for (kind, vectors) in kinds.flat_map(|kind| ALL.map(|vectors| (kind, vectors))) {
+                for (kind, vectors) in kinds.flat_map(|kind| ALL.iter().map(move |&vectors| (kind, vectors))) {
                     let flags = flags(rows, kind);
                     let expected = expected(&from, columns, &flags);
                     let mut new = NewArray::new(element, expected.len()).unwrap();
@@ -327,7 +328,7 @@ pub(super) mod tests {
 
     #[test]
     fn nothing_is_written_past_the_room() {
-        for (columns, vectors) in ALL.map(|vectors| (1, vectors)).into_iter().chain([3, 16].map(|n| (n, ALL[0]))) {
+        for (columns, vectors) in ALL.iter().map(|&vectors| (1, vectors)).chain([3, 16].map(|n| (n, Vectors::None))) {
             let from: Vec<u32> = (0..sized(48_000, 1_200) as u32).collect();
             let flags = flags(from.len() / columns, 2);
             let expected = expected(&from, columns, &flags);
@@ -349,7 +350,7 @@ pub(super) mod tests {
     #[test]
     fn flags_become_bits_and_are_counted() {
         for count in [0, 1, 63, 64, 65, 1023, 1024, 1025, sized(70_000, 2_000)] {
-            for (kind, vectors) in (0..6).flat_map(|kind| ALL.map(|vectors| (kind, vectors))) {
+            for (kind, vectors) in (0..6).flat_map(|kind| ALL.iter().map(move |&vectors| (kind, vectors))) {
                 let flags = flags(count, kind);
                 let mut words = NewArray::new(ElementType::U64, mask_words(count)).unwrap();
                 let found = words.filling().add_mask(&flags, vectors);
