@@ -2,12 +2,12 @@
 //!
 //! The columns of a block are divided into strips of eight, each stored row by row. Two strips make a tile of 8 x 8
 //! sums, stored column by column. Each sum is one chain of fused multiply-adds over the rows of the block, on every
-//! processor and thread, so results are the same bits everywhere. Blocks are centered on their own means before they are
-//! multiplied, and corrected for the rounding of these means (the corrected two-pass algorithm of Chan, Golub, LeVeque
-//! 1983). They are merged by the formula for merging any two results (Chan, Golub, LeVeque 1979).
+//! processor and thread, so results are the same bits everywhere. Blocks are centered on their own means before they
+//! are multiplied, and corrected for the rounding of these means (the corrected two-pass algorithm of Chan, Golub,
+//! LeVeque 1983). They are merged by the formula for merging any two results (Chan, Golub, LeVeque 1979).
 //!
-//! The loops are plain Rust that the compiler vectorizes at each CPU level. A fused multiply-add takes four cycles, and a
-//! core starts two in each: eight chains of vectors suffice only if none is late, and twelve leave room for that. Three
+//! The loops are plain Rust that the compiler vectorizes at each CPU level. A fused multiply-add takes four cycles, and
+//! a core starts two in each: eight chains of vectors suffice only if none is late, and twelve leave room for that. Three
 //! tiles are computed together, because the eight columns of one tile are not a multiple of six. With AVX-512, eight
 //! chains are as fast as twelve, or faster.
 
@@ -307,8 +307,8 @@ fn add_tile(tile: &mut [f64; TILE], products: &[Lanes; STRIP], block: &Block, st
     }
 }
 
-/// Returns the products of the columns of a strip with those of other strips, summed over the rows. Each time, `COLUMNS`
-/// columns are multiplied over some rows, which stay in the first-level cache for the other columns.
+/// Returns the products of the columns of a strip with those of other strips, summed over the rows. Each time,
+/// `COLUMNS` columns are multiplied over some rows, which stay in the first-level cache for the other columns.
 #[inline(always)]
 fn multiply<const TILES: usize, const COLUMNS: usize>(
     left: &[Line],
@@ -336,8 +336,8 @@ fn multiply<const TILES: usize, const COLUMNS: usize>(
 
 /// Adds the products of the columns of a strip with `COLUMNS` columns of two other strips, starting with column `FIRST`
 /// of the first one. The sums of six columns are twelve vectors of AVX2, which has sixteen registers; those of eight
-/// columns are eight of AVX-512. (In a loop over twelve columns, the compiler gathers and scatters the sums: measured, 16
-/// times as slow.)
+/// columns are eight of AVX-512. (In a loop over twelve columns, the compiler gathers and scatters the sums:
+/// measured, 16 times as slow.)
 #[inline(always)]
 fn add_products<const COLUMNS: usize, const FIRST: usize>(
     mut sums: [Lanes; COLUMNS],

@@ -107,8 +107,8 @@ impl Block {
     }
 }
 
-/// Subtracts the means of its columns from a strip, and sums up what is left. If nothing is to be subtracted, stores the
-/// sums in `shift`, and leaves `rest`, which is zero.
+/// Subtracts the means of its columns from a strip, and sums up what is left. If nothing is to be subtracted, stores
+/// the sums in `shift`, and leaves `rest`, which is zero.
 #[inline(always)]
 fn subtract_means(strip: &mut [Line], center: Center, shift: &mut Lanes, rest: &mut Lanes) {
     if center == Center::Zero {
