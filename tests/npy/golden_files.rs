@@ -76,7 +76,9 @@ fn one_dimension_is_a_column_and_tables_may_be_empty() {
         let path = golden_path(name);
         assert_eq!(Table::<f32>::load_npy(&path).unwrap().shape(), expected);
         assert_eq!(Table::<f32>::read_npy(&fs::read(&path).unwrap()[..]).unwrap().shape(), expected);
-        assert_eq!(Table::<f32>::from_npy(fs::read(&path).unwrap(), CopyPolicy::Never).unwrap().shape(), expected);
+        // The files are little-endian.
+        let policy = if cfg!(target_endian = "little") { CopyPolicy::Never } else { CopyPolicy::IfNeeded };
+        assert_eq!(Table::<f32>::from_npy(fs::read(&path).unwrap(), policy).unwrap().shape(), expected);
     }
 }
 

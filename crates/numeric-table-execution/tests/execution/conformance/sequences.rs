@@ -314,8 +314,11 @@ pub(crate) fn sequences_of_any_length_are_refused_or_read<D: Kernels>(device: &D
     let refused = |result: Option<HandleError>| {
         assert!(matches!(result, Some(HandleError::HostAlloc { .. } | HandleError::DeviceAlloc { .. })), "{result:?}");
     };
-    refused(large.prepare_for_input().err());
-    refused(large.read_portal().err());
+    if cfg!(target_pointer_width = "64") {
+        // With 32 bits, these are 2 GiB, which may be there.
+        refused(large.prepare_for_input().err());
+        refused(large.read_portal().err());
+    }
     let cast = ArrayHandle::from_sequence(device, Cast::<_, u8>::new(Constant::new(1.5_f64, most)));
     assert!(cast.prepare_for_input().is_err() && cast.read_portal().is_err());
     assert_eq!(cast.get_values(&[7]).unwrap(), [1]);
@@ -385,7 +388,9 @@ pub(crate) fn refused_values_are_named_on_every_side<D: Kernels>(device: &D) {
     }
     let far = [u64::MAX, 5];
     for result in both(device, Permuted::new(&points[..], &far[..])) {
-        assert!(error(result).starts_with("elements 18446744073709551615..18446744073709551615 are out of range"));
+        let expected = format!("elements {0}..{0} are out of range", usize::MAX); // with 32 bits, the largest index
+        let error = error(result);
+        assert!(error.starts_with(&expected), "{error}");
     }
     // The kernel itself, with lengths that do not match.
     let input = ArrayHandle::from_container(device, vec![1_u16, 2, 3]);
