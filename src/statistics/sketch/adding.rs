@@ -28,8 +28,8 @@ impl QuantileSketch {
         for column in &mut self.columns {
             column.reserve(shape.rows as u64)?;
         }
-        // Nothing fails after the first block: either the caller's rows are all lent, or this block, the longest, allocates
-        // the buffer. Every value can be converted to `f64`.
+        // Nothing fails after the first block: either the caller's rows are all lent, or this block, the longest,
+        // allocates the buffer. Every value can be converted to `f64`.
         let mut buffer = Vec::new();
         for rows in cut(0..shape.rows, BLOCK_ROWS) {
             let region = Region { rows, columns: 0..shape.columns };
