@@ -14,9 +14,9 @@ use crate::window::{AnyRoom, AnyRows, AnySlice, AnyWindow, Geometry};
 /// The number of values that are counted at a time: small enough for a 16-bit counter.
 pub(super) const COUNT_CHUNK: usize = 4096;
 
-/// The size in bytes of the blocks of values that are converted from the last to the first: a quarter of a small
+/// The size in bytes of the blocks of values that are converted from the last to the first: an eighth of a small
 /// first-level cache.
-const BACKWARD_BLOCK: usize = 8 << 10;
+const BACKWARD_BLOCK: usize = 4 << 10;
 
 /// A loop over values at a distance: those at the first pointer, their distance in values, where to, that distance, and
 /// how many.
