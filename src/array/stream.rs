@@ -1,9 +1,9 @@
 //! Stores past the cache: for results that are too large to stay in it.
 //!
-//! The processor does not read the lines first, and they evict nothing. Miri has no such stores: there, lines are copied
-//! through the cache.
+//! The processor does not read the lines first, and they evict nothing. Miri has no such stores: there, lines are
+//! copied through the cache.
 
-#[cfg(any(doc, target_arch = "x86_64"))]
+#[cfg(any(doc, all(target_arch = "x86_64", not(miri))))]
 use crate::base::cache::LINE;
 
 /// Copies cache lines past the cache. On other processors than x86-64, copies them through the cache.
@@ -32,7 +32,7 @@ pub(crate) unsafe fn copy_lines(from: *const u8, to: *mut u8, bytes: usize) {
 /// # Safety
 /// As of [`copy_lines`].
 pub(crate) unsafe fn copy_many_lines(from: *const u8, to: *mut u8, bytes: usize) {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
     if is_x86_feature_detected!("avx") {
         // SAFETY: the processor has AVX; the rest is as the caller promises.
         return unsafe { copy_by_avx(from, to, bytes) };
@@ -43,7 +43,7 @@ pub(crate) unsafe fn copy_many_lines(from: *const u8, to: *mut u8, bytes: usize)
 
 /// # Safety
 /// The processor has AVX. The rest is as of [`copy_lines`].
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(miri)))]
 #[target_feature(enable = "avx")]
 unsafe fn copy_by_avx(from: *const u8, to: *mut u8, bytes: usize) {
     use std::arch::x86_64::{_mm256_loadu_si256, _mm256_stream_si256};

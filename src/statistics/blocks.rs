@@ -34,8 +34,8 @@ pub(super) fn room_for<'a>(region: &Region, buffer: &'a mut Vec<f64>) -> Result<
 
 /// A source of values.
 pub(super) trait ValueSource: Sync {
-    /// Returns the values of a region, row by row: borrowed from the table if possible. Otherwise they are copied to the
-    /// front of the buffer, which grows as needed. It may be longer, and keeps its values for the next call to replace.
+    /// Returns the values of a region, row by row: borrowed from the table if possible. Otherwise they are copied to
+    /// the front of the buffer, which grows as needed. The next call overwrites it.
     fn read<'a>(&'a self, region: &Region, buffer: &'a mut Vec<f64>) -> Result<&'a [f64]>;
 
     /// Borrows the values of a region from the table if they are of the given type and contiguous, row by row.

@@ -9,7 +9,7 @@
 //! The loops are plain Rust that the compiler vectorizes at each CPU level. A fused multiply-add takes four cycles, and
 //! a core starts two in each: eight chains of vectors suffice only if none is late, and twelve leave room for that. Three
 //! tiles are computed together, because the eight columns of one tile are not a multiple of six. With AVX-512, eight
-//! chains are as fast as twelve, or faster.
+//! chains were as fast as twelve in most turns, and faster in the others.
 
 use std::ops::Range;
 
@@ -337,7 +337,7 @@ fn multiply<const TILES: usize, const COLUMNS: usize>(
 /// Adds the products of the columns of a strip with `COLUMNS` columns of two other strips, starting with column `FIRST`
 /// of the first one. The sums of six columns are twelve vectors of AVX2, which has sixteen registers; those of eight
 /// columns are eight of AVX-512. (In a loop over twelve columns, the compiler gathers and scatters the sums:
-/// measured, 16 times as slow.)
+/// measured, about ten times as slow.)
 #[inline(always)]
 fn add_products<const COLUMNS: usize, const FIRST: usize>(
     mut sums: [Lanes; COLUMNS],

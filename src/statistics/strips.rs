@@ -108,7 +108,7 @@ impl Block {
 }
 
 /// Subtracts the means of its columns from a strip, and sums up what is left. If nothing is to be subtracted, stores
-/// the sums in `shift`, and leaves `rest`, which is zero.
+/// the sums in `shift`, and does not change `rest`, which is zero.
 #[inline(always)]
 fn subtract_means(strip: &mut [Line], center: Center, shift: &mut Lanes, rest: &mut Lanes) {
     if center == Center::Zero {
@@ -142,7 +142,8 @@ fn far_means(strip: &[Line], part: f64, means: &mut Lanes) {
     }
 }
 
-/// Sums what `of` returns for the values of a strip, which it may change, in four chains of rows, always the same.
+/// Calls `of` for each value of a strip, which it may change, and sums the results by lanes: in four chains of rows, in
+/// the same order at every level.
 #[inline(always)]
 fn sum_by_lanes(strip: &mut [Line], of: impl Fn(usize, &mut f64) -> f64) -> Lanes {
     let mut sums = [[0.0; STRIP]; 4];

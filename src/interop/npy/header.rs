@@ -79,14 +79,17 @@ impl NpyHeader {
         }
     }
 
-    /// Returns the reason why the values cannot be used in place at an address; `None` if they can.
+    /// Returns the reason why the values cannot be used in place at an address; `None` if they can, or there are none.
     pub(super) fn copy_reason(&self, address: usize) -> Option<CopyReason> {
         let size = self.element_type.size_in_bytes();
+        if self.payload_length() == 0 {
+            return None;
+        }
         if size > 1 && self.is_big_endian != cfg!(target_endian = "big") {
             return Some(CopyReason::ByteOrder);
         }
         // Every element type is aligned to its size, or less.
-        (self.payload_length() > 0 && !address.is_multiple_of(size)).then_some(CopyReason::Alignment)
+        (!address.is_multiple_of(size)).then_some(CopyReason::Alignment)
     }
 
     /// Returns the header of a little-endian array, identical to NumPy's byte by byte.

@@ -12,7 +12,7 @@ use test_support::test_name;
 /// Set in the process that a test runs in.
 const CHILD: &str = "NUMERIC_TABLE_EXECUTION_MEMORY_TEST";
 
-/// With 32 bits, three times 1 GiB would not fit.
+/// The size in bytes of each array. With 32 bits, three of 1 GiB do not fit.
 const SIZE: usize = if usize::BITS == 64 { 1 << 30 } else { 1 << 27 };
 const COUNT: usize = SIZE / size_of::<f64>();
 
