@@ -7,9 +7,9 @@
 //! LeVeque 1983). They are merged by the formula for merging any two results (Chan, Golub, LeVeque 1979).
 //!
 //! The loops are plain Rust that the compiler vectorizes at each CPU level. A fused multiply-add takes four cycles, and
-//! a core starts two in each: eight chains of vectors suffice only if none is late, and twelve leave room for that. Three
-//! tiles are computed together, because the eight columns of one tile are not a multiple of six. With AVX-512, eight
-//! chains were as fast as twelve in most turns, and faster in the others.
+//! a core starts two in each: eight chains of vectors suffice only if none is late, and twelve leave room for that.
+//! Three tiles are computed together, because the eight columns of one tile are not a multiple of six. With AVX-512,
+//! eight chains are as fast as twelve or faster, in the medians of the measured turns.
 
 use std::ops::Range;
 
