@@ -61,7 +61,7 @@ def calls(table, array):
 
 
 def blocks(table, array):
-    line("8192 rows as float64", lambda: table.rows(0, 8192, "f8"), "1 x", 200, NumPy=lambda: array[:8192].astype("f8"))
+    line("8192 rows as float64", lambda: table.rows(0, 8192, "f8"), "1.2 x", 200, NumPy=lambda: array[:8192].astype("f8"))
     line("all rows as float64", lambda: table.rows(dtype="f8"), "2 x", NumPy=lambda: array.astype("f8"))
 
 
