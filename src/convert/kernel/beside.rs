@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use super::few::SINGLE;
 use super::pair::Pair;
 use super::read::{convert_window, permits_window};
 use super::store::Store;
@@ -230,52 +231,73 @@ fn write_group(windows: &mut [AnyWindowMut<'_>], new: AnyWindow<'_>, rule: Write
     let (element, width) = (windows[0].element_type(), new.columns());
     let writer = Writer::new(element, new.element_type(), rule);
     let mut forms = Forms::new();
-    let (mut scratch, mut blended) = (Scratch::new(), [const { Scratch::new() }; 2]);
+    let [mut scratch, mut stored, mut blended] = [const { Scratch::new() }; 3];
     let mut bands = bands(new.rows(), Forms::CAPACITY / width);
-    while let Some(rows) = next_change(windows, new, &writer, &mut bands, &mut forms) {
-        let Forms { shown: shown_scratch, new: new_scratch, is_changed, .. } = &mut forms;
+    if new.element_type() == element {
+        for rows in bands {
+            let values = dense(new.cut(rows.clone(), 0..width), &mut forms.new);
+            put_as_windows(windows, rows, values, width, &mut scratch); // bit for bit, NaNs too
+        }
+        return;
+    }
+    while let Some((rows, changes)) = next_change(windows, new, &writer, &mut bands, &mut forms) {
+        let Forms { old, new: new_scratch, is_changed, .. } = &mut forms;
         let values = dense(new.cut(rows.clone(), 0..width), new_scratch);
-        let values = match new.element_type() == element {
-            true => values, // equal types are copied bit for bit, NaNs too
-            false => {
-                let shown = windows.iter().map(AnyWindowMut::as_window);
-                let old = as_rows(shown, rows.clone(), width, &mut scratch);
-                match writer.blend(old, values, shown_scratch, is_changed, &mut blended) {
-                    Some(blended) => blended,
-                    None => continue, // nothing has changed
-                }
+        let is_changed = &is_changed[..values.len()];
+        if changes <= SINGLE as usize && windows[0].as_window().is_column() {
+            for (index, _) in is_changed.iter().enumerate().filter(|(_, is_changed)| **is_changed) {
+                let (row, column) = (rows.start + index / width, index % width);
+                writer.write_one(windows[column].reborrow().cut(row..row + 1, 0..1), values.range(index..index + 1));
             }
-        };
-        put_as_windows(windows, rows, AnyWindow::of_rows(values, values.len() / width, width), &mut scratch);
+            continue;
+        }
+        let mut values = writer.stored(values, &mut stored);
+        if changes < values.len() {
+            let old = as_rows(windows.iter().map(AnyWindowMut::as_window), rows.clone(), width, old);
+            values = writer.blend(old, values, is_changed, &mut blended);
+        }
+        put_as_windows(windows, rows, values, width, &mut scratch);
     }
 }
 
-/// Returns the next band of rows that differ from those that the windows show, or that are written in any case.
+/// Finds the next band of rows with values to write, and marks these. Returns the band and the number of marks.
 fn next_change(
     windows: &[AnyWindowMut<'_>],
     new: AnyWindow<'_>,
     writer: &Writer<'_>,
     bands: &mut impl Iterator<Item = Range<usize>>,
-    Forms { old, shown, new: new_scratch, .. }: &mut Forms,
-) -> Option<Range<usize>> {
+    Forms { old, shown, new: new_scratch, is_changed }: &mut Forms,
+) -> Option<(Range<usize>, usize)> {
     let (element, width) = (windows[0].element_type(), new.columns());
-    if new.element_type() == element || !windows[0].as_window().is_column() {
-        return bands.next();
+    if !writer.keeps_unchanged() {
+        let rows = bands.next()?;
+        let count = rows.len() * width;
+        is_changed[..count].fill(true);
+        return Some((rows, count));
     }
-    let columns = columns_of(windows.iter().map(AnyWindowMut::as_window), element, new.rows());
-    bands.find(|rows| {
+    let windows = windows.iter().map(AnyWindowMut::as_window);
+    let are_columns = windows.clone().all(|window| window.is_column());
+    let columns = are_columns.then(|| columns_of(windows.clone(), element, new.rows()));
+    bands.find_map(|rows| {
         let new = dense(new.cut(rows.clone(), 0..width), new_scratch);
-        !writer.is_unchanged(columns.dense_rows(rows.clone(), old), new, shown)
+        let old = match &columns {
+            Some(columns) => columns.dense_rows(rows.clone(), old),
+            None => as_rows(windows.clone(), rows.clone(), width, old),
+        };
+        let changes = writer.mark(old, new, shown.room(new.element_type(), new.len()), is_changed);
+        (changes > 0).then_some((rows, changes))
     })
 }
 
-/// Copies rows into windows of their type.
+/// Copies dense rows into windows of their type.
 fn put_as_windows(
     windows: &mut [AnyWindowMut<'_>],
     rows: Range<usize>,
-    values: AnyWindow<'_>,
+    values: AnySlice<'_>,
+    width: usize,
     transposed: &mut Scratch,
 ) {
+    let values = AnyWindow::of_rows(values, rows.len(), width);
     if windows[0].as_window().is_column() {
         let values = dense(values.transposed(), transposed);
         for (column, window) in windows.iter_mut().enumerate() {

@@ -16,7 +16,7 @@ use crate::window::{AnyRoom, AnySlice, AnySliceMut, Bits};
 pub(super) const MOST: usize = 64;
 
 /// The largest number of changes that are checked and converted one by one.
-const SINGLE: u32 = 8;
+pub(super) const SINGLE: u32 = 8;
 
 /// The number of bytes that are compared at a time.
 const STEP: usize = 32;

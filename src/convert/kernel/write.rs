@@ -204,39 +204,46 @@ impl Writer<'_> {
         }
     }
 
-    /// Returns the updated form of a few values: the new ones, or the old ones where nothing changed. `None` if nothing
-    /// changed at all.
+    /// Returns whether values that have not changed are left alone.
+    pub(super) fn keeps_unchanged(&self) -> bool {
+        self.rule.keep_unchanged
+    }
+
+    /// Converts a few new values into the type of the old ones.
+    pub(super) fn stored<'s>(&self, new: AnySlice<'_>, scratch: &'s mut Scratch) -> AnySlice<'s> {
+        self.store.convert(self.level, new, scratch.room(self.store.target(), new.len()))
+    }
+
+    /// Returns a few values in the type of the old ones: the new ones where marked, the old ones elsewhere.
     pub(super) fn blend<'s>(
         &self,
         old: AnySlice<'_>,
-        new: AnySlice<'_>,
-        shown: &mut Scratch,
-        is_changed: &mut [bool],
-        [converted, blended]: &'s mut [Scratch; 2],
-    ) -> Option<AnySlice<'s>> {
-        let changes = self.mark(old, new, shown.room(new.element_type(), new.len()), is_changed);
-        if changes == 0 {
-            return None;
-        }
-        let converted = self.store.convert(self.level, new, converted.room(self.store.target(), new.len()));
-        if changes == new.len() {
-            return Some(converted);
-        }
-        let room = blended.room(self.store.target(), new.len());
-        Some(match_width!(self.store.target(), Bits => choose::<Bits>(old, converted, &is_changed[..new.len()], room)))
+        stored: AnySlice<'_>,
+        is_changed: &[bool],
+        scratch: &'s mut Scratch,
+    ) -> AnySlice<'s> {
+        let room = scratch.room(self.store.target(), stored.len());
+        match_width!(self.store.target(), Bits => choose::<Bits>(old, stored, is_changed, room))
     }
 
-    /// Returns whether a few new values are those that the block showed, so that nothing needs to be written.
-    pub(super) fn is_unchanged(&self, old: AnySlice<'_>, new: AnySlice<'_>, shown: &mut Scratch) -> bool {
-        self.rule.keep_unchanged && {
-            let shown = self.show.convert(self.level, old, shown.room(new.element_type(), new.len()));
-            shown.bytes() == new.bytes() // values with the same bits are the same
+    /// Converts the only value of a slice into a window of one value. Panics if the window has another number; callers
+    /// have cut it.
+    pub(super) fn write_one(&self, window: AnyWindowMut<'_>, new: AnySlice<'_>) {
+        match window.into_slice() {
+            Ok(place) => self.store.convert_one(new, 0, place.into_room()),
+            Err(_) => unreachable!("one value is contiguous"),
         }
     }
 
     /// Marks the new values to be written and returns their number. If it is zero, the marks are unspecified. `shown`
     /// is room for the old values in the type of the new ones.
-    fn mark(&self, old: AnySlice<'_>, new: AnySlice<'_>, shown: AnyRoom<'_>, is_changed: &mut [bool]) -> usize {
+    pub(super) fn mark(
+        &self,
+        old: AnySlice<'_>,
+        new: AnySlice<'_>,
+        shown: AnyRoom<'_>,
+        is_changed: &mut [bool],
+    ) -> usize {
         let is_changed = &mut is_changed[..new.len()];
         if !self.rule.keep_unchanged {
             is_changed.fill(true);

@@ -159,7 +159,8 @@ fn together_is_one_by_one<S: Element>(target: ElementType, random: &mut Random) 
         let have_rows = turn % 2 == 0;
         let widths = widths_for(have_rows, widths, rows);
         let width = widths.iter().sum::<usize>();
-        let types = if have_rows || turn % 4 == 1 { vec![S::TYPE] } else { vec![S::TYPE, ElementType::I16, S::TYPE] };
+        let types =
+            if have_rows || turn / 4 % 2 == 0 { vec![S::TYPE] } else { vec![S::TYPE, ElementType::I16, S::TYPE] };
         let parts = Parts::random(&types, &widths, rows, have_rows, random);
 
         // Reading.
@@ -196,7 +197,8 @@ fn together_is_one_by_one<S: Element>(target: ElementType, random: &mut Random) 
         let mut new = AnyArray::zeros(target, rows * width).unwrap();
         let room = AnyRows::new(new.need_mutable_data().unwrap().into_room(), rows, width);
         assert!(read_beside(&parts.windows(), room, ConversionPolicy::Saturate));
-        let (changed, keep_unchanged) = ([0, 1, 3][turn % 3], turn % 5 != 0);
+        // Changes none of the values, all, a third, or few.
+        let (changed, keep_unchanged) = ([0, 1, 3, 150][random.below(4)], random.below(5) != 0);
         match_element!(target, D => {
             for value_of in new.downcast_mut::<D>().unwrap().need_mutable_data().unwrap() {
                 if changed > 0 && random.below(changed) == 0 {
