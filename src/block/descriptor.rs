@@ -176,8 +176,10 @@ impl<U: Element> BlockDescriptor<U> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn as_mut_slice(&mut self) -> Result<&mut [U]> {
         let immutable = || Error::new(ErrorKind::ImmutableData { owner_count: 1 });
+        if let Some(Held { place: Place::Leased, .. }) = self.held {
+            return self.lease.values_mut().ok_or_else(immutable); // it is writable
+        }
         match &self.held {
-            Some(Held { place: Place::Leased, .. }) => self.lease.values_mut().ok_or_else(immutable), // it is writable
             Some(Held { place: Place::Buffer(count), mode, .. }) if mode.is_writable() => {
                 Ok(&mut self.buffer.as_mut_slice()[..*count])
             }

@@ -204,7 +204,7 @@ macro_rules! forwards_writing {
             values: crate::window::AnySlice<'_>,
             rule: crate::convert::WriteRule,
             token: crate::table::Token,
-        ) -> Result<(), crate::base::error::Error> {
+        ) -> Result<bool, crate::base::error::Error> {
             $table.write_lease(lease, values, rule, token)
         }
 
@@ -216,6 +216,17 @@ macro_rules! forwards_writing {
             token: crate::table::Token,
         ) -> Result<bool, crate::base::error::Error> {
             $table.lend_in_place(region, in_place, lease, token)
+        }
+
+        fn lend_few(
+            &mut $self,
+            region: &crate::table::Region,
+            target: crate::window::AnySliceMut<'_>,
+            policy: crate::convert::ConversionPolicy,
+            lease: &mut crate::table::Lease,
+            token: crate::table::Token,
+        ) -> bool {
+            $table.lend_few(region, target, policy, lease, token)
         }
 
         fn end_lease(

@@ -113,6 +113,13 @@ impl Lease {
         self.array.as_ref()?.downcast_ref::<U>()?.get(self.in_place.clone()?)
     }
 
+    /// Returns the number of values of a block that is written in place, if their type is `U`.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn value_count<U: Element>(&self) -> Option<usize> {
+        let has_type = self.array.as_ref().is_some_and(|array| array.element_type() == U::TYPE);
+        Some(self.in_place.as_ref().filter(|_| has_type)?.len())
+    }
+
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn values_mut<U: Element>(&mut self) -> Option<&mut [U]> {
         let range = self.in_place.clone()?;
@@ -298,8 +305,8 @@ impl Held for AnyArray {
 /// A table's array, or where to find it while it is lent.
 ///
 /// Invariant: `array` and `returned` are both empty only while a lease of `slot` holds the array or has left it there;
-/// at most one of them is set. [`take_back`](Self::take_back) sets `array` again; the first access after the lease was
-/// dropped sets `returned`.
+/// at most one of them is set. [`take_back`](Self::take_back) and [`take_back_if`](Self::take_back_if) set `array`
+/// again; the first access after the lease was dropped sets `returned`.
 #[derive(Debug)]
 pub(super) struct Memory<A> {
     array: Option<A>,
@@ -368,25 +375,47 @@ impl<A: Held> Memory<A> {
     /// [`ErrorKind::BlockOutstanding`].
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn lend(&mut self, region: &Region, in_place: Option<Range<usize>>, lease: &mut Lease) -> Result<()> {
-        if self.lends_again_to(lease) {
-            self.move_into(region, in_place, lease);
+        if self.lend_again(region, in_place.clone(), lease) {
             return Ok(());
         }
-        // A copy for the call, so that the range is in registers everywhere else.
-        self.lend_first(region, in_place.clone(), lease)
+        // Copies for the call, so that the ranges are in registers everywhere else.
+        self.lend_first(&region.clone(), in_place.clone(), lease)
+    }
+
+    /// Moves the array into a lease, if [`lends_again_to`](Self::lends_again_to) says so. Returns whether it did.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn lend_again(&mut self, region: &Region, in_place: Option<Range<usize>>, lease: &mut Lease) -> bool {
+        let lends = self.lends_again_to(lease);
+        if lends {
+            self.move_into(region, in_place, lease);
+        }
+        lends
     }
 
     /// Returns whether the array is here, and this empty lease has held it before: the case of a descriptor that is
-    /// used again. The slot is read first, because the compiler reads all other memory again after such a load.
+    /// used again.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn lends_again_to(&self, lease: &Lease) -> bool {
+    pub(super) fn lends_again_to(&self, lease: &Lease) -> bool {
         let (Some(slot), Some(known)) = (&self.slot, &lease.slot) else { return false };
-        // No table waits: neither this one, which is mutably borrowed and has its array, nor a clone of it.
-        slot.waiting.load(Ordering::Acquire) == 0
+        // No table waits: neither this one, which is mutably borrowed and has its array, nor a clone of it. The slots
+        // are compared before the acquiring load, after which the compiler reads all memory again.
+        Arc::ptr_eq(slot, known)
+            && slot.waiting.load(Ordering::Acquire) == 0
             && self.is_lender
-            && Arc::ptr_eq(slot, known)
             && self.array.is_some()
             && lease.array.is_none()
+    }
+
+    /// Moves the array into an empty lease that has the slot of this memory. No table waits.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn move_into(&mut self, region: &Region, in_place: Option<Range<usize>>, lease: &mut Lease) {
+        let none = std::mem::replace(&mut lease.array, self.array.take().map(A::into_any));
+        std::mem::forget(none); // saves the code that would drop an array
+        if let Some(slot) = &self.slot {
+            slot.waiting.store(1, Ordering::Relaxed);
+        }
+        self.lent_rows = region.rows.clone();
+        lease.place(region, in_place);
     }
 
     #[inline(never)]
@@ -404,34 +433,30 @@ impl<A: Held> Memory<A> {
         Ok(())
     }
 
-    /// Moves the array into an empty lease that has the slot of this memory. No table waits.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn move_into(&mut self, region: &Region, in_place: Option<Range<usize>>, lease: &mut Lease) {
-        self.lent_rows = region.rows.clone();
-        lease.place(region, in_place);
-        lease.array = self.array.take().map(A::into_any);
-        if let Some(slot) = &self.slot {
-            slot.waiting.store(1, Ordering::Relaxed);
-        }
-    }
-
     /// Moves the array back out of a lease.
     ///
     /// # Errors
     /// [`ErrorKind::WrongTable`] if the lease does not belong to this memory, or is empty. The lease is then unchanged.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn take_back(&mut self, lease: &mut Lease) -> Result<()> {
-        if self.slot.as_ref().is_some_and(|slot| slot.waiting.load(Ordering::Acquire) == 1)
-            && let Some(slot) = self.slot_of(lease)
-            && lease.array.as_ref().is_some_and(A::is)
-        {
+        if self.take_back_if(lease, |_| true) { Ok(()) } else { self.take_back_shared(lease) }
+    }
+
+    /// Calls `work` with the array in a lease, if it is of this memory and no clone of the table waits, and moves it
+    /// back if `work` returns `true`. Returns whether it did; if not, the lease is unchanged.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn take_back_if(&mut self, lease: &mut Lease, work: impl FnOnce(&mut A) -> bool) -> bool {
+        let (Some(slot), Some(known)) = (&self.slot, &lease.slot) else { return false };
+        // Only the lender moves an array into a lease with its slot, so that its own array is empty.
+        let is_done = Arc::ptr_eq(slot, known)
+            && slot.waiting.load(Ordering::Acquire) == 1
+            && self.is_lender
+            && lease.array.as_mut().and_then(A::of_any).is_some_and(work);
+        if is_done && let Some(array) = lease.array.take().and_then(A::from_any) {
             slot.waiting.store(0, Ordering::Relaxed); // only this table waited
-            if let Some(array) = lease.array.take().and_then(A::from_any) {
-                self.array = Some(array); // it has this type
-            }
-            return Ok(());
+            std::mem::forget(self.array.replace(array)); // there was none, by the invariant
         }
-        self.take_back_shared(lease)
+        is_done
     }
 
     /// Like [`take_back`](Self::take_back), if clones of the table wait too.

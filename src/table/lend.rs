@@ -365,7 +365,7 @@ pub(crate) fn write_lent<N: NumericTable + ?Sized>(
     lease: &mut Lease,
     values: AnySlice<'_>,
     rule: WriteRule,
-) -> Result<()> {
+) -> Result<bool> {
     table.write_lease(lease, values, rule, Token::new())
 }
 

@@ -529,7 +529,7 @@ pub trait NumericTable: Send + Sync {
         self.pieces_mut().map(drop)
     }
 
-    /// Does what [`Lend::slice_of`] does, for a table of any kind. This method and the seven below are shortcuts past
+    /// Does what [`Lend::slice_of`] does, for a table of any kind. This method and those below with a `Token` are shortcuts past
     /// [`lender`](Self::lender): the homogeneous table overrides them, so that reading or writing a row costs no
     /// virtual call where the table's type is known. Other crates cannot name the argument, so they cannot override
     /// these methods.
@@ -600,14 +600,37 @@ pub trait NumericTable: Send + Sync {
         lend::lend_by_lender(self, region, in_place, lease)
     }
 
-    /// Does what [`Lend::write_lent`] does.
+    /// Returns whether the memory that this table lends in place always has as many values as the region, so that
+    /// callers need not count them.
     #[doc(hidden)]
-    fn write_lease(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule, _: Token) -> Result<()> {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn lends_exactly(&self, _: Token) -> bool {
+        false
+    }
+
+    /// Lends a region that is not written in place, and converts its values as [`read_few`](Self::read_few) does, if
+    /// the lease has held this table's memory before. Returns whether it did. If not, nothing is lent.
+    #[doc(hidden)]
+    fn lend_few(
+        &mut self,
+        region: &Region,
+        target: AnySliceMut<'_>,
+        policy: ConversionPolicy,
+        lease: &mut Lease,
+        _: Token,
+    ) -> bool {
+        let _ = (region, target, policy, lease);
+        false
+    }
+
+    /// Does what [`Lend::write_lent`] does. Returns whether it has also done what [`Lend::take_back`] does.
+    #[doc(hidden)]
+    fn write_lease(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule, _: Token) -> Result<bool> {
         if let Some(lender) = self.lender_mut() {
-            return lender.write_lent(lease, values, rule);
+            return lender.write_lent(lease, values, rule).map(|()| false);
         }
         lease.check_empty()?;
-        self.write_region(lease.region(), values, rule)
+        self.write_region(lease.region(), values, rule).map(|()| false)
     }
 
     /// Does what [`Lend::take_back`] does.

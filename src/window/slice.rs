@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use crate::base::cache::{LINE, SECOND_LEVEL, prefetch};
+use crate::base::cache::{LINE, prefetch};
 use crate::base::element::{Element, ElementType, match_element, match_width};
 
 /// A borrowed slice of any element type: a `&[T]` whose `T` is known only at run time.
@@ -189,15 +189,15 @@ impl<'a> AnySlice<'a> {
         Self { start, count: range.len(), ..self }
     }
 
-    /// Asks the processor to fetch some values into its second-level cache, as far as they are inside. Does not wait.
-    #[inline]
-    pub(crate) fn fetch(self, range: Range<usize>) {
+    /// Asks the processor to fetch some values into a cache, as far as they are inside. Does not wait.
+    #[inline(always)]
+    pub(crate) fn fetch<const LEVEL: i32>(self, range: Range<usize>) {
         let end = range.end.min(self.count);
         if range.start < end {
             let size = self.element.size_in_bytes();
             let start = self.start.wrapping_add(range.start * size);
             let skipped = start.addr() % LINE;
-            prefetch::<SECOND_LEVEL>(start.wrapping_sub(skipped), (end - range.start) * size + skipped);
+            prefetch::<LEVEL>(start.wrapping_sub(skipped), (end - range.start) * size + skipped);
         }
     }
 }

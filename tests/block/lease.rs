@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use numeric_table::MergedNumericTable;
 use numeric_table::array::{AnySlice, AnySliceMut};
 use numeric_table::convert::WriteRule;
 use numeric_table::prelude::*;
@@ -165,4 +166,33 @@ fn a_block_for_reading_leases_nothing() {
     assert!(table.as_slice().is_ok());
     table.release_block_of_rows(&mut first).unwrap();
     table.release_block_of_rows(&mut second).unwrap();
+}
+
+#[test]
+fn a_table_that_is_leased_is_refused_before_memory_is_taken_for_a_block() {
+    for mode in [ReadWrite, WriteOnly] {
+        let mut table = numbered::<f32>(4, 2, RowMajor);
+        let (mut first, mut second) = (BlockDescriptor::<f64>::new(), BlockDescriptor::<f64>::new());
+        table.get_block_of_rows(0, 1, mode, &mut first).unwrap();
+        assert_leased("a second block", &(0..1), table.get_block_of_rows(0, 4, mode, &mut second));
+        assert_eq!(second.capacity(), 0);
+        drop(first);
+        table.get_block_of_rows(0, 4, mode, &mut second).unwrap();
+    }
+}
+
+#[test]
+fn a_table_beside_another_says_that_it_is_leased() {
+    let mut table = numbered::<f32>(4, 2, RowMajor);
+    let mut block = BlockDescriptor::<f32>::new();
+    table.get_block_of_rows(1, 2, ReadWrite, &mut block).unwrap();
+    let mut merged = MergedNumericTable::new(
+        [table, numbered::<f32>(4, 1, RowMajor)].map(|it| Box::new(it) as Box<dyn NumericTable>),
+    )
+    .unwrap();
+    let region = Region { rows: 0..1, columns: 0..2 };
+    let lender = merged.lender_mut().unwrap();
+    for element in [ElementType::F32, ElementType::F64] {
+        assert_leased("a loan", &(1..3), lender.lend_region(&region, Some(element), &mut Lease::new()));
+    }
 }

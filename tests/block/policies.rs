@@ -103,6 +103,70 @@ fn a_release_that_fails_and_is_given_up_leaves_the_table_as_it_was() {
     }
 }
 
+/// A loop over rows takes a shorter way from the second row on.
+#[test]
+fn a_release_that_fails_within_a_loop_can_be_corrected_or_given_up() {
+    for layout in LAYOUTS {
+        let mut table = numbered::<u8>(6, 3, layout);
+        let mut block = BlockDescriptor::<i32>::new();
+        for row in 0..6 {
+            let first = 3 * row as i32 + 1;
+            table.get_block_of_rows(row, 1, ReadWrite, &mut block).unwrap();
+            assert_eq!(block.as_slice(), [first, first + 1, first + 2]);
+            assert_error!(table.as_slice(), ErrorKind::BlockOutstanding { rows } if *rows == (row..row + 1));
+            block.as_mut_slice().unwrap()[1] = [300, -1, i32::MAX][row % 3];
+            let refused = table.release_block_of_rows(&mut block);
+            assert_error!(refused, ErrorKind::ValueNotRepresentable { row: at, column: 1, .. } if *at == row);
+            assert_error!(table.as_slice(), ErrorKind::BlockOutstanding { rows } if *rows == (row..row + 1));
+            if row % 2 == 1 {
+                block.discard();
+                continue;
+            }
+            block.as_mut_slice().unwrap()[1] = 100 + row as i32;
+            table.release_block_of_rows(&mut block).unwrap();
+        }
+        assert_eq!(values_of(&table), [1, 100, 3, 4, 5, 6, 7, 102, 9, 10, 11, 12, 13, 104, 15, 16, 17, 18]);
+    }
+}
+
+#[test]
+fn a_loop_over_rows_refuses_what_a_single_call_refuses() {
+    for layout in LAYOUTS {
+        let mut table = HomogenNumericTable::from_rows(&[[1.0_f64, 2.0], [3.0, 0.5], [5.0, 1e300], [7.0, 8.0]])
+            .unwrap()
+            .to_layout(layout)
+            .unwrap();
+        let mut block = BlockDescriptor::<f32>::with_policy(ConversionPolicy::Checked);
+        for row in [0, 1, 2, 3] {
+            let taken = table.get_block_of_rows(row, 1, ReadWrite, &mut block);
+            if row == 2 {
+                assert_error!(taken, ErrorKind::ValueNotRepresentable { row: 2, column: 1, .. });
+                assert!(table.as_slice().is_ok()); // nothing is lent
+                continue;
+            }
+            taken.unwrap();
+            let mut clone = table.clone(); // waits, and shares what comes back
+            block.as_mut_slice().unwrap()[0] = 10.0 * (row + 1) as f32;
+            table.release_block_of_rows(&mut block).unwrap();
+            assert_eq!(values_of(&clone), values_of(&table));
+            clone.fill(0.0).unwrap();
+        }
+        assert_error!(table.get_block_of_rows(5, 1, ReadWrite, &mut block), ErrorKind::RowsOutOfRange { .. });
+        assert_eq!(values_of(&table), [10.0, 2.0, 20.0, 0.5, 5.0, 1e300, 40.0, 8.0]);
+        let mut other = numbered::<f64>(4, 2, layout);
+        table.get_block_of_rows(0, 1, ReadWrite, &mut block).unwrap();
+        assert_error!(other.release_block_of_rows(&mut block), ErrorKind::WrongTable);
+        block.as_mut_slice().unwrap().fill(0.0);
+        table.release_block_of_rows(&mut block).unwrap();
+        other.get_block_of_rows(0, 1, ReadWrite, &mut block).unwrap(); // the descriptor has the first table's lease
+        assert_eq!(block.as_slice(), [1.0, 2.0]);
+        block.as_mut_slice().unwrap()[1] = 9.0;
+        other.release_block_of_rows(&mut block).unwrap();
+        assert_eq!(values_of(&other)[..3], [1.0, 9.0, 3.0]);
+        assert_eq!(values_of(&table)[..3], [0.0, 0.0, 20.0]);
+    }
+}
+
 #[test]
 fn a_large_write_back_is_whole_or_nothing() {
     let rows = 200_000; // far above every threshold for parallel work

@@ -44,23 +44,31 @@ impl<U: Element> BlockDescriptor<U> {
     ) -> Result<()> {
         let region = Region { rows: rows.clone(), columns: columns.clone() };
         if self.held.is_some() {
-            self.make_way(table, &region)?;
+            self.make_way(table, &region.clone())?;
         }
-        match lend::lend_region(table, &region, Some(U::TYPE), &mut self.lease) {
-            Ok(true) if self.has_leased(&region) => {
-                let region = Region { rows, columns };
-                self.held = Some(Held { table: table.id(), kind, mode, region, place: Place::Leased });
-                Ok(())
+        let is_in_place = match lend::lend_region(table, &region, Some(U::TYPE), &mut self.lease) {
+            Ok(is_in_place) => is_in_place,
+            Err(error) => return Err(self.refuse(Err(error), &region.clone())),
+        };
+        let place = if is_in_place {
+            if !table.lends_exactly(Token::new()) && !self.has_leased(&region) {
+                return Err(self.refuse(Ok(true), &region.clone()));
             }
-            Ok(false) => self.lease_converted(table, (rows, columns), kind, mode),
-            outcome => Err(self.refuse(outcome, &region)),
-        }
+            Place::Leased
+        } else if let Some(count) = self.lease_few(table, &region.clone(), mode) {
+            Place::Buffer(count)
+        } else {
+            return self.lease_converted(table, &region.clone(), kind, mode);
+        };
+        let region = Region { rows, columns };
+        self.held = Some(Held { table: table.id(), kind, mode, region, place });
+        Ok(())
     }
 
     /// Returns whether the lease holds as many values as the region has.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn has_leased(&self, region: &Region) -> bool {
-        self.lease.values::<U>().is_some_and(|values| rows_times_columns(region) == Some(values.len()))
+        self.lease.value_count::<U>().is_some_and(|count| rows_times_columns(region) == Some(count))
     }
 
     /// Drops a block held for reading, since its share of the memory would make the lease copy; but not on an error.
@@ -84,31 +92,54 @@ impl<U: Element> BlockDescriptor<U> {
         }
     }
 
+    /// Converts the region into the buffer, and takes a loan into a lease that has held this memory before, as in a
+    /// loop over rows. Returns the number of values; `None` if nothing is lent, and the buffer's values are then
+    /// unspecified.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn lease_few<N: NumericTable + ?Sized>(
+        &mut self,
+        table: &mut N,
+        region: &Region,
+        mode: ReadWriteMode,
+    ) -> Option<usize> {
+        let count = rows_times_columns(region).filter(|&count| count <= self.buffer.capacity())?;
+        if self.held.is_some() || mode != ReadWriteMode::ReadWrite {
+            return None;
+        }
+        let target = AnySliceMut::new(&mut self.buffer.as_mut_slice()[..count]);
+        let policy = self.policy.unwrap_or(ConversionPolicy::Saturate);
+        let is_lent = table.lend_few(region, target, policy, &mut self.lease, Token::new());
+        is_lent.then(|| {
+            record_read(table, region, U::TYPE);
+            count
+        })
+    }
+
     #[inline(never)]
     fn lease_converted<N: NumericTable + ?Sized>(
         &mut self,
         table: &mut N,
-        (rows, columns): (Range<usize>, Range<usize>),
+        region: &Region,
         kind: BlockKind,
         mode: ReadWriteMode,
     ) -> Result<()> {
-        let region = Region { rows: rows.clone(), columns: columns.clone() };
+        region.check(table.shape())?;
         let count = region.shape().element_count_of(U::TYPE)?;
         if mode.is_readable() {
-            self.read_buffer(table, &region)?;
+            self.read_buffer(table, region)?;
         } else {
             self.buffer.clear(count)?;
         }
         if self.held.is_some() {
-            table.check_region_writable(&region, Token::new())?; // the held block is dropped, but not on an error
+            table.check_region_writable(region, Token::new())?; // the held block is dropped, but not on an error
             self.held = None;
         }
-        self.lease.reset(&region); // a table that lends nothing may not have set the region
-        if let Err(error) = lend::lend_region(table, &region, None, &mut self.lease) {
-            return Err(self.refuse(Err(error), &region));
+        self.lease.reset(region); // a table that lends nothing may not have set the region
+        if let Err(error) = lend::lend_region(table, region, None, &mut self.lease) {
+            return Err(self.refuse(Err(error), region));
         }
-        let region = Region { rows, columns };
-        self.held = Some(Held { table: table.id(), kind, mode, region, place: Place::Buffer(count) });
+        let (table, region, place) = (table.id(), region.clone(), Place::Buffer(count));
+        self.held = Some(Held { table, kind, mode, region, place });
         Ok(())
     }
 
@@ -172,16 +203,19 @@ impl<U: Element> BlockDescriptor<U> {
         match &self.held {
             Some(held) if held.table == table.id() && held.kind == kind => {
                 if held.mode.is_writable() {
+                    let mut is_back = false;
                     if let Place::Buffer(count) = held.place {
                         let policy = self.policy.unwrap_or(ConversionPolicy::Checked);
                         let rule = WriteRule { policy, keep_unchanged: held.mode.is_readable() };
                         let values = AnySlice::new(&self.buffer.as_slice()[..count]);
-                        lend::write_lent(table, &mut self.lease, values, rule)?;
+                        is_back = lend::write_lent(table, &mut self.lease, values, rule)?;
                         record_written_back(count, U::TYPE);
                     }
-                    lend::take_back(table, &mut self.lease)?;
-                    if !self.lease.is_empty() {
-                        self.lease.end(); // a table that says it has taken the memory, and has not, finds it
+                    if !is_back {
+                        lend::take_back(table, &mut self.lease)?;
+                        if !self.lease.is_empty() {
+                            self.lease.end(); // a table that says it has taken the memory, and has not, finds it
+                        }
                     }
                 }
                 self.held = None;

@@ -12,7 +12,7 @@ use super::store::Store;
 use super::tiles::{Scratch, TileScratch, dense};
 use super::transpose::{Columns, TOGETHER};
 use super::write::{Forms, Writer, write_checked};
-use crate::base::cache::LINE;
+use crate::base::cache::{LINE, SECOND_LEVEL};
 use crate::base::element::ElementType;
 use crate::convert::level::Level;
 use crate::convert::{ConversionPolicy, WriteRule};
@@ -127,7 +127,7 @@ pub(crate) fn read_lines(
         let mut tile = AnyRows::new(room.reborrow(), count, width);
         for columns in bands(width, together) {
             if is_first {
-                next.by_ref().take(columns.len()).for_each(|start| values.fetch(start..start + length));
+                next.by_ref().take(columns.len()).for_each(|start| values.fetch::<SECOND_LEVEL>(start..start + length));
             }
             let mut lines = Columns::new(element, count);
             starts[columns.clone()]

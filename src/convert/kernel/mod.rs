@@ -25,7 +25,7 @@ mod write;
 pub(crate) use beside::{
     are_read_together, are_written_together, permits_beside, read_beside, read_lines, read_together, write_beside,
 };
-pub(crate) use few::write_few;
+pub(crate) use few::FewPairs;
 pub(crate) use gaps::{mark_nan, overlay_missing};
 pub(crate) use pair::Interleaved;
 pub(crate) use read::{OldValues, check, read, read_column, read_few, read_narrow, read_over, read_rows};

@@ -5,11 +5,11 @@ use std::mem::MaybeUninit;
 
 use crate::array::write_copy;
 use crate::base::cache::{FIRST_LEVEL, LINE, prefetch};
-use crate::base::element::{Element, ElementType, with_elements};
+use crate::base::element::{Element, ElementType, match_width, with_elements};
 use crate::convert::ConversionPolicy;
 use crate::convert::fast::{Sign, To};
 use crate::convert::level::Level;
-use crate::window::{AnyRoom, AnyRows, AnySlice, AnyWindow, Geometry};
+use crate::window::{AnyRoom, AnyRows, AnySlice, AnySliceMut, AnyWindow, Geometry};
 
 /// The number of values that are counted at a time: small enough for a 16-bit counter.
 pub(super) const COUNT_CHUNK: usize = 4096;
@@ -201,6 +201,60 @@ impl Pair {
             let to = room.as_mut_ptr().add(index * self.target.size_in_bytes());
             (self.convert_strided)(from, 0, to, 0, 1);
         }
+    }
+
+    /// Does what [`convert_one`](Self::convert_one) does, if the policy permits the value. Returns whether it did.
+    ///
+    /// # Safety
+    /// This must be the pair of the two element types, and the index below both lengths.
+    #[inline(always)]
+    pub(super) unsafe fn convert_one_permitted(
+        &self,
+        policy: ConversionPolicy,
+        values: &AnySlice<'_>,
+        index: usize,
+        room: AnySliceMut<'_>,
+    ) -> bool {
+        debug_assert!(self.is_of(values.element_type(), room.element_type()));
+        debug_assert!(index < values.len().min(room.len()));
+        if policy != ConversionPolicy::Checked {
+            return self.convert_one_exact(policy, values, index, room);
+        }
+        let mut converted = MaybeUninit::<u64>::uninit(); // large enough, and aligned, for any element
+        // SAFETY: the caller's promise is what the loops require. The first one writes a value to `converted`, which is
+        // then copied. Any bits of an element may be copied as an integer of its width.
+        unsafe {
+            let from = values.as_ptr().add(index * self.source.size_in_bytes());
+            // Loops for wide vectors only take longer to call.
+            let is_suspect = (self.convert_suspecting)(Level::BASELINE, from, converted.as_mut_ptr().cast(), 1);
+            if is_suspect && !(self.fit)(Level::BASELINE, from, 1) {
+                return false;
+            }
+            let to = room.into_room().as_mut_ptr().add(index * self.target.size_in_bytes());
+            match_width!(self.target, B => to.cast::<B>().write(converted.as_ptr().cast::<B>().read()));
+        }
+        true
+    }
+
+    #[inline(never)]
+    fn convert_one_exact(
+        &self,
+        policy: ConversionPolicy,
+        values: &AnySlice<'_>,
+        index: usize,
+        room: AnySliceMut<'_>,
+    ) -> bool {
+        let is_permitted = self.permits(Level::BASELINE, policy, values.range(index..index + 1));
+        if is_permitted {
+            self.convert_one(*values, index, room.into_room());
+        }
+        is_permitted
+    }
+
+    /// Returns whether this is the pair of two types.
+    #[inline(always)]
+    pub(super) fn is_of(&self, source: ElementType, target: ElementType) -> bool {
+        self.source == source && self.target == target
     }
 
     /// Returns whether single values convert as fast as many. Not so for pairs that need many instructions at the

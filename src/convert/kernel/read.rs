@@ -6,6 +6,7 @@ use super::pair::{COUNT_CHUNK, Interleaved, Pair};
 use super::store::Store;
 use super::tiles::{Scratch, Tile, dense, first_in_row_order, tiles};
 use super::{Origin, Scalar};
+use crate::base::cache::FIRST_LEVEL;
 use crate::base::element::ElementType;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
@@ -102,7 +103,7 @@ pub(super) fn read_part(
     for start in part.clone().step_by(STEP) {
         let end = part.end.min(start + STEP);
         let (now, later) = rest.split_at(end - start);
-        values.fetch(start + 2 * STEP..end + 2 * STEP);
+        values.fetch::<FIRST_LEVEL>(start + 2 * STEP..end + 2 * STEP);
         pair.convert(level, values.range(start..end), now);
         rest = later;
     }

@@ -4,7 +4,7 @@
 //! writes. A new value is not a change if it has the same bits that the window's value converts to. So nothing that the
 //! block's type cannot hold is lost, neither digits nor NaN payloads.
 
-use super::few::{self, write_few};
+use super::few::{self, FewPairs};
 use super::pair::Pair;
 use super::read::permits_window;
 use super::tiles::{Scratch, Tile, dense, first_in_row_order, tiles};
@@ -31,7 +31,8 @@ pub(crate) fn write(mut window: AnyWindowMut<'_>, source: AnySlice<'_>, rule: Wr
     }
     if source.len() <= few::MOST
         && let Ok(old) = window.reborrow().into_slice()
-        && write_few(old, &source, rule)
+        && let Some(pairs) = FewPairs::of(old.element_type(), source.element_type())
+        && pairs.write(old, &source, rule)
     {
         return Ok(());
     }

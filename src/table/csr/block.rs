@@ -11,6 +11,7 @@ use super::CsrNumericTable;
 use super::index::Indices;
 use super::read::{HERE, Pattern};
 use crate::array::{AnyArray, Array};
+use crate::base::cache::FIRST_LEVEL;
 use crate::base::element::Element;
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
@@ -57,6 +58,13 @@ impl<'t> Place<'t> {
     pub(super) fn new(pattern: Pattern<'t>, rows: Range<usize>) -> Self {
         let positions = pattern.positions(&rows);
         Self { pattern, rows, positions }
+    }
+
+    /// Asks the processor for the offset where the next block of as many rows ends.
+    #[inline]
+    fn fetch_next(&self) {
+        let end = self.rows.end.saturating_add(self.rows.len());
+        self.pattern.offsets.as_slice().fetch::<FIRST_LEVEL>(end..end.saturating_add(1));
     }
 
     /// Prints a block with these values.
@@ -347,6 +355,7 @@ impl CsrNumericTable {
         policy: ConversionPolicy,
     ) -> Result<SparseBlock<'_, T>> {
         let place = Place::new(self.pattern(), self.rows_in(rows)?);
+        place.fetch_next();
         let values = match self.values.as_slice().range(place.positions.clone()).downcast::<T>() {
             Some(values) => Values::Borrowed(values),
             None => Values::Converted(self.converted_values(place.rows.clone(), policy)?),

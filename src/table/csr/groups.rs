@@ -5,6 +5,7 @@
 
 use super::index::Index;
 use super::read::{BATCH, Cells, HERE, TILE, column};
+use crate::base::cache::SECOND_LEVEL;
 use crate::base::error::Result;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel;
@@ -69,7 +70,7 @@ impl Cells<'_> {
 
     /// Asks the processor to fetch the indices and the values at some positions, as far as there are any.
     fn fetch(&self, positions: std::ops::Range<usize>) {
-        self.pattern.indices.fetch(positions.clone());
-        self.values.fetch(positions.start - self.first..positions.end - self.first);
+        self.pattern.indices.fetch::<SECOND_LEVEL>(positions.clone());
+        self.values.fetch::<SECOND_LEVEL>(positions.start - self.first..positions.end - self.first);
     }
 }

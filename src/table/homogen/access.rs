@@ -279,16 +279,46 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
         lease: &mut Lease,
         _: Token,
     ) -> Result<bool> {
+        // The caller then requests a loan that is not in place, which checks the region.
+        if in_place.is_some_and(|wanted| wanted != T::TYPE) && self.memory.here().is_some() && self.is_allocated() {
+            return Ok(false);
+        }
         if let Some(range) = self.range_here(region)
             && self.memory.here().is_some_and(Array::has_mutable_data)
         {
             return match in_place {
-                Some(wanted) if wanted != T::TYPE => Ok(false),
                 Some(_) => self.memory.lend(region, Some(range), lease).map(|()| true),
                 None => self.memory.lend(region, None, lease).map(|()| false),
             };
         }
-        self.find_and_lend(region, in_place, lease)
+        self.find_and_lend(&region.clone(), in_place, lease)
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn lends_exactly(&self, _: Token) -> bool {
+        true // `range_in_array` counts rows times columns
+    }
+
+    // Not inlined: each inlined call for a block in place would contain this code.
+    #[inline(never)]
+    fn lend_few(
+        &mut self,
+        region: &Region,
+        target: AnySliceMut<'_>,
+        policy: ConversionPolicy,
+        lease: &mut Lease,
+        _: Token,
+    ) -> bool {
+        if self.memory.lends_again_to(lease)
+            && let Some(range) = self.range_here(region)
+            && let Some(array) = self.memory.here().filter(|array| array.has_mutable_data())
+            && let Some(values) = array.get(range)
+            && kernel::read_few(AnySlice::new(values), target, policy)
+        {
+            self.memory.move_into(region, None, lease);
+            return true;
+        }
+        false
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -297,15 +327,16 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn write_lease(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule, _: Token) -> Result<()> {
-        if let Some(range) = self.range_here(lease.region())
-            && let Ok(array) = self.memory.lent(lease)
-            && let Some(old) = array.own_data().and_then(|old| old.get_mut(range))
-            && kernel::write_few(AnySliceMut::new(old), &values, rule)
-        {
-            return Ok(());
+    fn write_lease(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule, _: Token) -> Result<bool> {
+        let (range, pairs) = (self.range_here(lease.region()), kernel::FewPairs::of(T::TYPE, values.element_type()));
+        let write = |array: &mut Array<T>| {
+            let old = range.and_then(|range| array.own_data()?.get_mut(range));
+            old.zip(pairs).is_some_and(|(old, pairs)| pairs.write(AnySliceMut::new(old), &values, rule))
+        };
+        match self.memory.take_back_if(lease, write) {
+            true => Ok(true),
+            false => self.write_lent(lease, values, rule).map(|()| false),
         }
-        self.write_lent(lease, values, rule)
     }
 }
 
@@ -327,7 +358,10 @@ impl<T: Element> Lend for HomogenNumericTable<T> {
     }
 
     fn lend_region(&mut self, region: &Region, in_place: Option<ElementType>, lease: &mut Lease) -> Result<bool> {
-        self.lend_in_place(region, in_place, lease, Token::new())
+        match in_place {
+            Some(wanted) if wanted != T::TYPE => self.find_and_lend(region, in_place, lease), // checks the region
+            _ => self.lend_in_place(region, in_place, lease, Token::new()),
+        }
     }
 
     fn write_lent(&mut self, lease: &mut Lease, values: AnySlice<'_>, rule: WriteRule) -> Result<()> {
