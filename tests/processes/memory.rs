@@ -41,11 +41,11 @@ const LEFT: usize = 8 << 20;
 
 /// Runs a test in a process with a limited address space.
 fn alone(name: &str, limit: &str, test: impl FnOnce()) {
-    alone_with(name, limit, "2", test);
+    alone_with(name, limit, &[("RAYON_NUM_THREADS", "2")], test);
 }
 
-/// Runs a test in a process with a limited address space, and a pool of so many threads once it is needed.
-fn alone_with(name: &str, limit: &str, threads: &str, test: impl FnOnce()) {
+/// Runs a test in a process with a limited address space and more variables in its environment.
+fn alone_with(name: &str, limit: &str, variables: &[(&str, &str)], test: impl FnOnce()) {
     if std::env::var_os(CHILD).is_some() {
         return test();
     }
@@ -57,7 +57,8 @@ fn alone_with(name: &str, limit: &str, threads: &str, test: impl FnOnce()) {
         .args(["-c", r#"ulimit -v "$0" && exec "$@""#, limit])
         .arg(std::env::current_exe().unwrap())
         .args(["--exact", &test_name!(name), "--nocapture", "--test-threads=1"])
-        .envs([(CHILD, "1"), ("RAYON_NUM_THREADS", threads), ("RUST_BACKTRACE", "0")])
+        .envs([(CHILD, "1"), ("RUST_BACKTRACE", "0")])
+        .envs(variables.iter().copied())
         // One heap, whose large blocks go back to the system when they are freed. It has room for small ones from the
         // start: threads that fill the address space with their stacks still find the little that each of them needs.
         .envs([("MALLOC_ARENA_MAX", "1"), ("MALLOC_MMAP_THRESHOLD_", "131072"), ("MALLOC_TOP_PAD_", "4194304")])
@@ -290,7 +291,10 @@ fn words_that_there_is_no_memory_for_are_an_error() {
 
 #[test]
 fn threads_that_are_refused_leave_the_work_to_the_caller() {
-    alone_with("threads_that_are_refused_leave_the_work_to_the_caller", "150000", "200", || {
+    // Stacks so large that few threads fit, and that what is left beside them is most often enough for the few pages that
+    // each thread takes when it begins. A thread without these ends the process.
+    let variables = [("RAYON_NUM_THREADS", "200"), ("RUST_MIN_STACK", "16777216")];
+    alone_with("threads_that_are_refused_leave_the_work_to_the_caller", "150000", &variables, || {
         let array = Array::full(8 << 20, 1.5_f32).unwrap(); // there is room for this, and for few threads
         assert!(array.iter().all(|&value| value == 1.5));
         // The few threads end in their own time, and only then return their memory.
