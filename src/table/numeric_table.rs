@@ -529,10 +529,10 @@ pub trait NumericTable: Send + Sync {
         self.pieces_mut().map(drop)
     }
 
-    /// Does what [`Lend::slice_of`] does, for a table of any kind. This method and those below with a `Token` are shortcuts past
-    /// [`lender`](Self::lender): the homogeneous table overrides them, so that reading or writing a row costs no
-    /// virtual call where the table's type is known. Other crates cannot name the argument, so they cannot override
-    /// these methods.
+    /// Does what [`Lend::slice_of`] does, for a table of any kind. This method and those below with a `Token` are
+    /// shortcuts past [`lender`](Self::lender): the homogeneous table overrides them, so that reading or writing a row
+    /// costs no virtual call where the table's type is known. Other crates cannot name the argument, so they cannot
+    /// override these methods.
     #[doc(hidden)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn slice_in_place(&self, region: &Region, element: ElementType, _: Token) -> Result<Option<AnySlice<'_>>> {
