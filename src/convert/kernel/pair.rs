@@ -2,9 +2,10 @@
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 
 use crate::array::write_copy;
-use crate::base::cache::{FIRST_LEVEL, LINE, prefetch};
+use crate::base::cache::{FIRST_LEVEL, LINE, SECOND_LEVEL, prefetch};
 use crate::base::element::{Element, ElementType, match_width, with_elements};
 use crate::convert::ConversionPolicy;
 use crate::convert::fast::{Sign, To};
@@ -136,6 +137,31 @@ impl Pair {
             let (earlier, block) = room.split_at(start);
             self.convert(level, values.range(start..values.len().min(start + step)), block);
             room = earlier;
+        }
+    }
+
+    /// Converts a part of some values, and meanwhile fetches those after it, a few lines at a time: requests for many
+    /// lines at once delay other accesses. Panics if the types differ from those of the pair, the lengths differ, or
+    /// the part is not inside; callers have checked.
+    #[inline(never)]
+    pub(super) fn convert_part(&self, level: Level, values: AnySlice<'_>, part: Range<usize>, mut room: AnyRoom<'_>) {
+        /// The number of lines that are converted, and fetched, at a time.
+        const LINES: usize = 4;
+        /// The distance in bytes from values that are converted to those that are fetched.
+        const AHEAD: usize = 8 << 10;
+        let values = values.range(part);
+        self.check_ends(values, &room);
+        let (size, target_size) = (self.source.size_in_bytes(), self.target.size_in_bytes());
+        let step = LINES * LINE / size;
+        let (from, to) = (values.as_ptr(), room.as_mut_ptr());
+        for start in (0..values.len()).step_by(step) {
+            // SAFETY: the types are those that the loop was compiled for, both addresses are aligned for them, and both
+            // sides have the elements from `start` on, as many as the count.
+            unsafe {
+                let (from, to) = (from.add(start * size), to.add(start * target_size));
+                prefetch::<SECOND_LEVEL>(from.wrapping_add(AHEAD), LINES * LINE);
+                (self.convert)(level, from, to, step.min(values.len() - start));
+            }
         }
     }
 

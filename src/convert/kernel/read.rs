@@ -6,7 +6,6 @@ use super::pair::{COUNT_CHUNK, Interleaved, Pair};
 use super::store::Store;
 use super::tiles::{Scratch, Tile, dense, first_in_row_order, tiles};
 use super::{Origin, Scalar};
-use crate::base::cache::FIRST_LEVEL;
 use crate::base::element::ElementType;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
@@ -90,23 +89,13 @@ pub(super) fn read_part(
     policy: ConversionPolicy,
     origin: Origin,
 ) -> Result<()> {
-    /// The number of values that are converted, and fetched, at a time. Requests for many lines at once delay other
-    /// accesses.
-    const STEP: usize = 128;
     let pair = Pair::of(values.element_type(), target.element_type());
     let found = values.range(part.clone());
     if pair.needs_check(policy) || !is_simple(found, &target) {
         let column = AnyWindow::of_rows(found, found.len(), 1);
         return read_into(column, target, policy, origin, OldValues::Lost);
     }
-    let (level, mut rest) = (Level::chosen(), target);
-    for start in part.clone().step_by(STEP) {
-        let end = part.end.min(start + STEP);
-        let (now, later) = rest.split_at(end - start);
-        values.fetch::<FIRST_LEVEL>(start + 2 * STEP..end + 2 * STEP);
-        pair.convert(level, values.range(start..end), now);
-        rest = later;
-    }
+    pair.convert_part(Level::chosen(), values, part, target);
     Ok(())
 }
 
