@@ -71,11 +71,21 @@ pub(super) struct Progress {
     pub(super) written: usize,
 }
 
+/// The distance, in bytes of values, from a word whose values are packed to the word whose values are requested.
+const AHEAD: usize = 8 << 10;
+
+/// Returns the words whose values are requested while those of the words from `at` on are packed.
+pub(super) fn words_ahead<B>(words: &[u64], at: usize) -> &[u64] {
+    words.get(at + AHEAD / (MASK_ROWS * size_of::<B>())..).unwrap_or_default()
+}
+
 /// Copies the values of a mask to the front of the room, word by word, while there is room for all values of a word.
-/// Returns how far it came: nowhere without the instructions.
+/// Returns how far it came: nowhere without the instructions. Meanwhile requests the values of the words
+/// [ahead](words_ahead): the processor does so by itself within a page only.
 pub(super) fn by_vectors<B: Bits>(
     values: &[B],
     words: &[u64],
+    ahead: &[u64],
     room: &mut [MaybeUninit<B>],
     vectors: Vectors,
 ) -> Progress {
@@ -86,10 +96,10 @@ pub(super) fn by_vectors<B: Bits>(
             // SAFETY: the processor has the instructions, and the width of `B` is that of the values of each function.
             return unsafe {
                 match width {
-                    1 => x86::compress_1(values, words, room),
-                    2 => x86::compress_2(values, words, room),
-                    4 => x86::compress_4(values, words, room),
-                    8 => x86::compress_8(values, words, room),
+                    1 => x86::compress_1(values, words, ahead, room),
+                    2 => x86::compress_2(values, words, ahead, room),
+                    4 => x86::compress_4(values, words, ahead, room),
+                    8 => x86::compress_8(values, words, ahead, room),
                     _ => Progress::default(),
                 }
             };
@@ -98,16 +108,16 @@ pub(super) fn by_vectors<B: Bits>(
             // SAFETY: as above.
             return unsafe {
                 match width {
-                    1 => x86::permute_1(values, words, room),
-                    2 => x86::permute_2(values, words, room),
-                    4 => x86::permute_4(values, words, room),
-                    8 => x86::permute_8(values, words, room),
+                    1 => x86::permute_1(values, words, ahead, room),
+                    2 => x86::permute_2(values, words, ahead, room),
+                    4 => x86::permute_4(values, words, ahead, room),
+                    8 => x86::permute_8(values, words, ahead, room),
                     _ => Progress::default(),
                 }
             };
         }
     }
-    let _ = (values, words, room, vectors);
+    let _ = (values, words, ahead, room, vectors);
     Progress::default()
 }
 
@@ -118,9 +128,6 @@ mod x86 {
     use super::*;
     use crate::array::uninit::write_copy;
     use crate::base::cache;
-
-    /// Values this number of bytes ahead are requested from memory: the processor does so by itself within a page only.
-    const AHEAD: usize = 4096;
 
     /// # Safety
     /// The processor has the features.
@@ -148,16 +155,23 @@ mod x86 {
             /// # Safety
             /// The processor has the features, and `B` has the width that the name says.
             #[target_feature(enable = $features)]
-            pub(super) unsafe fn $name<B: Bits>(values: &[B], words: &[u64], room: &mut [MaybeUninit<B>]) -> Progress {
+            pub(super) unsafe fn $name<B: Bits>(
+                values: &[B],
+                words: &[u64],
+                ahead: &[u64],
+                room: &mut [MaybeUninit<B>],
+            ) -> Progress {
                 let mut progress = Progress::default();
-                for (values, &word) in values.as_chunks::<MASK_ROWS>().0.iter().zip(words) {
+                for (index, (values, &word)) in values.as_chunks::<MASK_ROWS>().0.iter().zip(words).enumerate() {
                     let Some(place) = room[progress.written..].first_chunk_mut::<MASK_ROWS>() else { break };
                     progress.words += 1;
+                    if ahead.get(index).is_some_and(|&word| word != 0) {
+                        let later = values.as_ptr().cast::<u8>().wrapping_add(AHEAD);
+                        cache::prefetch::<{ cache::SECOND_LEVEL }>(later, size_of_val(values));
+                    }
                     if word == 0 {
                         continue;
                     }
-                    let ahead = values.as_ptr().cast::<u8>().wrapping_add(AHEAD);
-                    cache::prefetch::<{ cache::FIRST_LEVEL }>(ahead, size_of_val(values));
                     if word == u64::MAX {
                         write_copy(place, values);
                         progress.written += MASK_ROWS;

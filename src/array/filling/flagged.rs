@@ -84,12 +84,14 @@ impl<B: Bits> Filling<'_, B> {
 
     fn add_masked_values(&mut self, from: &[B], words: &[u64], vectors: Vectors) {
         if !self.is_streaming() {
-            self.done += pack(from, words, self.place(), vectors);
+            self.done += pack(from, words, compress::words_ahead::<B>(words, 0), self.place(), vectors);
             return;
         }
         let mut stage = Stage::new();
-        for (values, words) in from.chunks(STAGED).zip(words.chunks(STAGED / MASK_ROWS)) {
-            stage.waiting += pack(values, words, &mut stage.room.0[stage.waiting..], vectors);
+        for (values, at) in from.chunks(STAGED).zip((0..words.len()).step_by(STAGED / MASK_ROWS)) {
+            let (ahead, room) = (compress::words_ahead::<B>(words, at), &mut stage.room.0[stage.waiting..]);
+            let words = &words[at..words.len().min(at + STAGED / MASK_ROWS)];
+            stage.waiting += pack(values, words, ahead, room, vectors);
             let sent = self.add_lines(stage.waiting(), &stage.fence);
             stage.room.0.copy_within(sent..stage.waiting, 0);
             stage.waiting -= sent;
@@ -214,9 +216,10 @@ impl<B: Bits> Stage<B> {
 }
 
 /// Copies the values of a mask to the front of the room, as long as there is room, by vector instructions if they may be
-/// used and the processor has them. Returns the number of values written to the front.
-fn pack<B: Bits>(values: &[B], words: &[u64], room: &mut [MaybeUninit<B>], vectors: Vectors) -> usize {
-    let progress = compress::by_vectors(values, words, room, vectors);
+/// used and the processor has them. Meanwhile requests the values of the words [ahead](compress::words_ahead). Returns
+/// the number of values written to the front.
+fn pack<B: Bits>(values: &[B], words: &[u64], ahead: &[u64], room: &mut [MaybeUninit<B>], vectors: Vectors) -> usize {
+    let progress = compress::by_vectors(values, words, ahead, room, vectors);
     let (mut done, words) = (progress.written, &words[progress.words..]);
     for (values, &word) in values[progress.words * MASK_ROWS..].chunks(MASK_ROWS).zip(words) {
         let room = &mut room[done..];

@@ -367,13 +367,13 @@ impl Step {
 const TOGETHER: usize = 8;
 
 /// The size in bytes of the records that are read at a time.
-const BAND_BYTES: usize = 3 << 9;
+const BAND_BYTES: usize = 3 << 10;
 
 /// The smallest number of records that are read at a time, so that a loop over them is worth a call.
 const BAND_ROWS: usize = 16;
 
 /// The distance in bytes from records that are read to those that are requested.
-const AHEAD: usize = 3 << 10;
+const AHEAD: usize = 6 << 10;
 
 /// The size in bytes of the largest records that are requested: all lines of smaller ones are most often read.
 const MOST_REQUESTED: usize = 2 * LINE;
