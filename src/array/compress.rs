@@ -326,6 +326,15 @@ mod tests {
     }
 
     #[test]
+    fn words_ahead_are_those_of_values_a_fixed_distance_later() {
+        let words: Vec<u64> = (0..200).collect();
+        assert_eq!(words_ahead::<u64>(&words, 3)[..2], [19, 20]);
+        assert_eq!(words_ahead::<u8>(&words, 71), [199]);
+        assert_eq!(words_ahead::<u8>(&words, 72), [0; 0]);
+        assert_eq!(words_ahead::<u16>(&words, 1000), [0; 0]);
+    }
+
+    #[test]
     fn vectors_copy_the_flagged_values_and_stay_in_the_room() {
         fn check<B: Bits + std::fmt::Debug>(of: impl Fn(usize) -> B) {
             for count in
@@ -341,9 +350,12 @@ mod tests {
                     };
                     let all = kept(count).len();
                     assert_eq!(mask(&flags, &mut words, vectors), all);
-                    for length in [all, all.saturating_sub(1), all + 1, all + 64, 0] {
+                    // Requests change nothing, whatever words they are for.
+                    let aheads = [&words[..], words_ahead::<B>(&words, 0), &words[words.len() / 2..], &[]];
+                    for (turn, length) in [all, all.saturating_sub(1), all + 1, all + 64, 0].into_iter().enumerate() {
+                        let ahead = aheads[turn % aheads.len()];
                         let mut room = vec![MaybeUninit::new(of(77)); length + 64];
-                        let progress = by_vectors(&values, &words, &mut room[..length], vectors);
+                        let progress = by_vectors(&values, &words, ahead, &mut room[..length], vectors);
                         let expected = kept(progress.words * MASK_ROWS);
                         assert_eq!((progress.written, progress.written <= length), (expected.len(), true));
                         // SAFETY: all places were initialized before.

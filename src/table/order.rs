@@ -44,7 +44,7 @@ pub(super) struct Sorted {
 
 /// Row numbers, in half of the memory if they fit.
 pub(super) enum Rows {
-    Short(Vec<u32>),
+    Short(Array<u32>),
     Long(Vec<usize>),
 }
 
@@ -86,15 +86,12 @@ impl Rows {
     /// Sorts these rows by the keys of all rows. Equal ones keep their order among these.
     fn sorted_by(self, keys: &[u64], validity: Option<&Validity>) -> Result<Self> {
         same_count(self.len(), keys.len())?; // a user's kind of table may change its answer
-        let mut moved = Array::zeros(keys.len())?;
-        parallel::for_each_chunk_mut(moved.mutable_data()?, &|offset, chunk: &mut [u64]| {
-            (offset..).zip(chunk).for_each(|(place, key)| *key = keys[self.at(place)]);
-        });
+        let moved = Array::from_fn(keys.len(), |place| keys[self.at(place)])?;
         let is_present = |validity: &Validity, place| validity.is_present(self.at(place)).unwrap_or_default();
         let validity = validity.map(|validity| Validity::from_fn(keys.len(), |place| is_present(validity, place)));
         let mut places = Sorted::of(moved, validity.transpose()?)?.into_rows()?;
         match &mut places {
-            Self::Short(places) => parallel::for_each_chunk_mut(places, &|_, chunk| {
+            Self::Short(places) => parallel::for_each_chunk_mut(places.mutable_data()?, &|_, chunk| {
                 chunk.iter_mut().for_each(|place| *place = self.at(*place as usize) as u32); // rows are as many
             }),
             Self::Long(places) => parallel::for_each_chunk_mut(places, &|_, chunk| {
@@ -144,20 +141,17 @@ impl Sorted {
         let row_bits = usize::BITS - count.saturating_sub(1).leading_zeros();
         let window = Window::of(varying(&keys), u64::BITS - row_bits);
         let (mut items, keys) = match window.is_exact {
-            true => (keys, None),
-            false => (Array::zeros(count)?, Some(keys)),
+            true => {
+                parallel::for_each_chunk_mut(keys.mutable_data()?, &|offset, chunk| {
+                    (offset..).zip(chunk).for_each(|(row, item)| *item = window.pack(*item, row, row_bits));
+                });
+                (keys, None)
+            }
+            false => (Array::from_fn(count, |row| window.pack(keys[row], row, row_bits))?, Some(keys)),
         };
-        let mut spare = Array::zeros(count)?;
+        // Written, unlike `zeros`: memory that was freed before is then used again, which the system need not clear.
+        let mut spare = Array::full(count, 0)?;
         let (packed, spare) = (items.mutable_data()?, spare.mutable_data()?);
-        match &keys {
-            None => parallel::for_each_chunk_mut(packed, &|offset, chunk| {
-                (offset..).zip(chunk).for_each(|(row, item)| *item = window.pack(*item, row, row_bits));
-            }),
-            Some(keys) => parallel::for_each_chunk_mut(packed, &|offset, chunk| {
-                let rows = (offset..).zip(&keys[offset..]);
-                chunk.iter_mut().zip(rows).for_each(|(item, (row, &key))| *item = window.pack(key, row, row_bits));
-            }),
-        }
         let present = validity.map_or(count, |validity| move_missing_to_end(packed, spare, &validity));
         sort(&mut packed[..present], &mut spare[..present], row_bits, window, keys.as_deref());
         Ok(Self { items, present, row_bits, keys })
@@ -173,11 +167,7 @@ impl Sorted {
         drop(keys);
         let row = |place: usize| row_of(items[place], row_bits);
         if row_bits <= u32::BITS {
-            let mut rows = filled(items.len(), 0_u32)?;
-            parallel::for_each_chunk_mut(&mut rows, &|offset, chunk| {
-                (offset..).zip(chunk).for_each(|(place, target)| *target = row(place) as u32); // has that many bits
-            });
-            return Ok(Rows::Short(rows));
+            return Array::from_fn(items.len(), |place| row(place) as u32).map(Rows::Short); // has that many bits
         }
         let mut rows = filled(items.len(), 0)?;
         parallel::for_each_chunk_mut(&mut rows, &|offset, chunk| {

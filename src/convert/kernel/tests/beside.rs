@@ -241,7 +241,7 @@ const GROUPS: [&[usize]; 4] = [&[2, 1, 3, 4], &[1; 10], &[2, 8], &[7, 1, 2]];
 
 fn narrow_groups_become_rows<S: Element>(target: ElementType, random: &mut Random) {
     const COLUMNS: usize = 10;
-    for (turn, rows) in [0, 1, 15, 16, 17, 40, 200].into_iter().enumerate() {
+    for (turn, rows) in [0, 1, 15, 16, 17, 40, 200, 400].into_iter().enumerate() {
         let answers = Answers::<S>::random(target, ConversionPolicy::Saturate, rows * COLUMNS, 1, random);
         let records = AnyWindow::of_rows(AnySlice::new(&answers.values), rows, COLUMNS);
         let groups = GROUPS[turn % GROUPS.len()];

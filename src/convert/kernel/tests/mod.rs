@@ -11,6 +11,7 @@ mod few;
 mod layouts;
 mod memory;
 mod nan;
+mod parts;
 mod places;
 mod streaming;
 #[cfg(feature = "rayon")]
