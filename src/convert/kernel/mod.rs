@@ -13,6 +13,7 @@
 mod beside;
 mod few;
 mod gaps;
+mod interleaved;
 mod pair;
 mod read;
 mod register_tiles;
@@ -27,7 +28,7 @@ pub(crate) use beside::{
 };
 pub(crate) use few::FewPairs;
 pub(crate) use gaps::{mark_nan, overlay_missing};
-pub(crate) use pair::Interleaved;
+pub(crate) use interleaved::Interleaved;
 pub(crate) use read::{OldValues, check, read, read_column, read_few, read_narrow, read_over, read_rows};
 pub(crate) use report::report;
 pub(crate) use transpose::{Columns, TOGETHER};

@@ -1,11 +1,11 @@
 //! The vectorized loops of every pair of element types, each compiled for every level.
 
-use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
+use super::interleaved::Step;
 use crate::array::write_copy;
-use crate::base::cache::{FIRST_LEVEL, LINE, SECOND_LEVEL, prefetch};
+use crate::base::cache::{LINE, SECOND_LEVEL, prefetch};
 use crate::base::element::{Element, ElementType, match_width, with_elements};
 use crate::convert::ConversionPolicy;
 use crate::convert::fast::{Sign, To};
@@ -21,7 +21,7 @@ const BACKWARD_BLOCK: usize = 4 << 10;
 
 /// A loop over values at a distance: those at the first pointer, their distance in values, where to, that distance, and
 /// how many.
-type Strided = unsafe fn(*const u8, usize, *mut u8, usize, usize);
+pub(super) type Strided = unsafe fn(*const u8, usize, *mut u8, usize, usize);
 
 /// The loops that convert one element type to another.
 pub(super) struct Pair {
@@ -192,7 +192,11 @@ impl Pair {
     /// are neighbors. Each can run over some of the rows of both sides, while these are borrowed. Panics if the types
     /// differ from those of the pair, or the shapes differ; callers have checked.
     #[inline(always)]
-    fn steps(&self, source: AnyWindow<'_>, target: &mut AnyRows<'_>) -> impl Iterator<Item = Step> + use<'_> {
+    pub(super) fn steps(
+        &self,
+        source: AnyWindow<'_>,
+        target: &mut AnyRows<'_>,
+    ) -> impl Iterator<Item = Step> + use<'_> {
         assert!(source.element_type() == self.source && target.element_type() == self.target, "the types of the pair");
         assert!(source.rows() == target.rows() && source.columns() == target.columns(), "the shapes are the same");
         let geometry = source.geometry();
@@ -210,7 +214,18 @@ impl Pair {
             let (from, to) = unsafe { (from.add(column * column_stride * from_size), to.add(column * to_size)) };
             column += if is_pair { 2 } else { 1 };
             let convert = if is_pair { self.convert_pairs } else { self.convert_strided };
-            Some(Step { convert, from, from_stride: row_stride, from_size, to, to_stride: target_stride, to_size })
+            let columns = if is_pair { 2 } else { 1 };
+            let types = (self.source, self.target);
+            Some(Step {
+                convert,
+                columns,
+                types,
+                from,
+                from_stride: row_stride,
+                to,
+                to_stride: target_stride,
+                joined: None,
+            })
         })
     }
 
@@ -329,106 +344,6 @@ impl Pair {
     fn check_ends(&self, values: AnySlice<'_>, room: &AnyRoom<'_>) {
         assert!(values.element_type() == self.source && room.element_type() == self.target, "the types of the pair");
         assert_eq!(values.len(), room.len(), "as many elements as values");
-    }
-}
-
-/// A loop over one column, or two that are neighbors, of a window and of rows of its shape.
-///
-/// Invariant: while both are borrowed, the loop may run over any of their rows: it was compiled for their types, and
-/// the pointers and strides are those of the column, and of the next one if it converts two.
-#[derive(Clone, Copy)]
-struct Step {
-    convert: Strided,
-    from: *const u8,
-    from_stride: usize,
-    from_size: usize,
-    to: *mut u8,
-    to_stride: usize,
-    to_size: usize,
-}
-
-impl Step {
-    /// Converts some rows.
-    ///
-    /// # Safety
-    /// The window and the rows must be borrowed, and have `count` rows from `first` on.
-    #[inline(always)]
-    unsafe fn convert(&self, first: usize, count: usize) {
-        // SAFETY: the invariant, and the caller's promise: the offsets are those of the first of the rows.
-        unsafe {
-            let from = self.from.add(first * self.from_stride * self.from_size);
-            let to = self.to.add(first * self.to_stride * self.to_size);
-            (self.convert)(from, self.from_stride, to, self.to_stride, count);
-        }
-    }
-}
-
-/// The number of columns, or pairs of them, that are converted together.
-const TOGETHER: usize = 8;
-
-/// The size in bytes of the records that are read at a time.
-const BAND_BYTES: usize = 3 << 10;
-
-/// The smallest number of records that are read at a time, so that a loop over them is worth a call.
-const BAND_ROWS: usize = 16;
-
-/// The distance in bytes from records that are read to those that are requested.
-const AHEAD: usize = 6 << 10;
-
-/// The size in bytes of the largest records that are requested: all lines of smaller ones are most often read.
-const MOST_REQUESTED: usize = 2 * LINE;
-
-/// Narrow windows with the same rows that interleave in memory, as fields of records do, and the rows that they are
-/// converted into.
-///
-/// They are converted a few records at a time, so that all fields of a record are read while it is in the first-level
-/// cache. The records that follow are requested ahead of that: each window takes several passes over the records, and
-/// only the first of them would make the processor fetch any.
-pub(crate) struct Interleaved<'a> {
-    /// Invariant: the first `count` are steps over `rows` rows, borrowed for `'a`.
-    steps: [Option<Step>; TOGETHER],
-    count: usize,
-    rows: usize,
-    borrow: PhantomData<(AnyWindow<'a>, AnyRows<'a>)>,
-}
-
-impl<'a> Interleaved<'a> {
-    /// Starts without windows.
-    pub(crate) fn new(rows: usize) -> Self {
-        Self { steps: [None; TOGETHER], count: 0, rows, borrow: PhantomData }
-    }
-
-    /// Adds a window under `Saturate`. Panics if the shapes differ.
-    #[inline]
-    pub(super) fn push(&mut self, source: AnyWindow<'a>, mut target: AnyRows<'a>) {
-        assert_eq!(source.rows(), self.rows, "windows with the same rows");
-        for step in Pair::of(source.element_type(), target.element_type()).steps(source, &mut target) {
-            if self.count == TOGETHER {
-                self.convert();
-            }
-            self.steps[self.count] = Some(step);
-            self.count += 1;
-        }
-    }
-
-    /// Converts the windows that were added.
-    pub(crate) fn convert(&mut self) {
-        let count = std::mem::take(&mut self.count);
-        let Some(Some(first)) = self.steps[..count].first().copied() else { return };
-        let record = first.from_stride * first.from_size;
-        let height = (BAND_BYTES / record.max(1)).max(BAND_ROWS).min(self.rows);
-        let share = if record <= MOST_REQUESTED { (height * record).div_ceil(count).next_multiple_of(LINE) } else { 0 };
-        for start in (0..self.rows).step_by(height) {
-            let rows = height.min(self.rows - start);
-            let later = first.from.wrapping_add(start * record + AHEAD);
-            for (index, step) in self.steps[..count].iter().flatten().enumerate() {
-                if index * share < rows * record {
-                    prefetch::<FIRST_LEVEL>(later.wrapping_add(index * share), share); // not all requests at once
-                }
-                // SAFETY: the windows and the rows are borrowed for `'a`, and have `self.rows` rows (invariant).
-                unsafe { step.convert(start, rows) };
-            }
-        }
     }
 }
 

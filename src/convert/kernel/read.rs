@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::pair::{COUNT_CHUNK, Interleaved, Pair};
+use super::interleaved::Interleaved;
+use super::pair::{COUNT_CHUNK, Pair};
 use super::store::Store;
 use super::tiles::{Scratch, Tile, dense, first_in_row_order, tiles};
 use super::{Origin, Scalar};
@@ -171,22 +172,22 @@ pub(crate) fn read_rows(
     read_window(window, target, pair, policy, origin, old)
 }
 
-/// Adds a window of few columns to others that are converted together. Returns the target if it did nothing, because a
-/// value might be refused, or another loop is faster.
+/// Adds a window of few columns to others that are converted together, into some columns of their target. Returns
+/// `false` if it did nothing, because a value might be refused, or another loop is faster.
 #[inline]
 pub(crate) fn read_narrow<'a>(
     window: AnyWindow<'a>,
-    target: AnyRows<'a>,
+    columns: Range<usize>,
     policy: ConversionPolicy,
     together: &mut Interleaved<'a>,
-) -> Result<(), AnyRows<'a>> {
-    let pair = Pair::of(window.element_type(), target.element_type());
+) -> bool {
+    let pair = Pair::of(window.element_type(), together.element_type());
     let store = Store { pair, policy, level: Level::chosen(), is_streaming: false };
-    if !store.is_by_value(window.geometry()) {
-        return Err(target);
+    let is_narrow = store.is_by_value(window.geometry());
+    if is_narrow {
+        together.push(window, columns);
     }
-    together.push(window, target);
-    Ok(())
+    is_narrow
 }
 
 #[inline(never)]

@@ -70,14 +70,13 @@ impl<H: Hold> RecordTable<H> {
 
     /// Reads a region inside the table, narrow groups together and others one by one.
     fn read_groups(&self, region: &Region, target: Target<'_>) -> Result<()> {
-        let Target { values: mut rest, policy, old } = target;
-        let (mut outcome, mut together) = (Ok(()), Interleaved::new(region.rows.len()));
+        let Target { values, policy, old } = target;
+        let (mut outcome, mut together) = (Ok(()), Interleaved::new(values));
         for (columns, window) in self.groups(region) {
-            let (values, later) = rest.split_at(false, columns.len());
-            rest = later;
-            if let Err(values) = kernel::read_narrow(window, values, policy, &mut together) {
+            let place = columns.start - region.columns.start..columns.end - region.columns.start;
+            if !kernel::read_narrow(window, place.clone(), policy, &mut together) {
                 let origin = Origin { row: region.rows.start, column: columns.start };
-                let read = kernel::read_rows(window, values, policy, origin, old);
+                let read = kernel::read_rows(window, together.columns(place), policy, origin, old);
                 outcome = tiling::earlier(outcome, read);
             }
         }

@@ -247,14 +247,14 @@ fn narrow_groups_become_rows<S: Element>(target: ElementType, random: &mut Rando
         let groups = GROUPS[turn % GROUPS.len()];
         let mut found = AnyArray::zeros(target, rows * (COLUMNS + 2 * GUARDS)).unwrap();
         let mut all = AnyRows::new(found.need_mutable_data().unwrap().into_room(), rows, COLUMNS + 2 * GUARDS);
-        let mut rest = all.cut(0..rows, GUARDS..GUARDS + COLUMNS);
-        let (mut together, mut first) = (Interleaved::new(rows), 0);
+        let target = all.cut(0..rows, GUARDS..GUARDS + COLUMNS);
+        let (mut together, mut first) = (Interleaved::new(target), 0);
         for &width in groups {
-            let window = records.cut(0..rows, first..first + width);
-            let (values, later) = rest.split_at(false, width);
-            (rest, first) = (later, first + width);
-            if let Err(values) = read_narrow(window, values, ConversionPolicy::Saturate, &mut together) {
-                let policy = ConversionPolicy::Saturate;
+            let columns = first..first + width;
+            let (window, policy) = (records.cut(0..rows, columns.clone()), ConversionPolicy::Saturate);
+            first = columns.end;
+            if !read_narrow(window, columns.clone(), policy, &mut together) {
+                let values = together.columns(columns);
                 assert!(read_rows(window, values, policy, Origin::default(), OldValues::Lost).is_ok());
             }
         }
@@ -269,13 +269,62 @@ fn narrow_groups_of_columns_become_rows_as_the_rule_says() {
     at_every_level(|| for_every_pair!(narrow_groups_become_rows(&mut random)));
 }
 
+/// Returns a column of random values, [`RECORD`] bytes apart, and what they convert to.
+fn field<S: Element>(target: ElementType, rows: usize, random: &mut Random) -> (AnyArray, AnyArray) {
+    let answers = Answers::<S>::random(target, ConversionPolicy::Saturate, rows, 1, random);
+    let stride = RECORD / size_of::<S>();
+    let mut values = vec![S::default(); rows * stride];
+    values.iter_mut().step_by(stride).zip(&answers.values).for_each(|(place, &value)| *place = value);
+    (AnyArray::from(values), answers.converted)
+}
+
+/// The size of the records of the next test.
+const RECORD: usize = 16;
+
+#[test]
+fn single_columns_of_any_two_types_become_rows_as_the_rule_says() {
+    let mut random = Random(0x10_1BED);
+    let types = ElementType::ALL;
+    for (turn, &target) in types.iter().enumerate() {
+        for (first, second) in types.iter().flat_map(|&first| types.iter().map(move |&second| (first, second))) {
+            let rows = [1, 5, 200, 0][random.below(4)];
+            let columns = [first, second, first]
+                .map(|element| match_element!(element, S => field::<S>(target, rows, &mut random)));
+            let mut found = AnyArray::zeros(target, rows * 5).unwrap();
+            let mut all = AnyRows::new(found.need_mutable_data().unwrap().into_room(), rows, 5);
+            let mut together = Interleaved::new(all.cut(0..rows, 1..4));
+            // In order, or the last one first: then no column is beside the one before it.
+            let order = if turn % 3 == 0 { [2, 0, 1] } else { [0, 1, 2] };
+            for column in order {
+                let (values, element) = (columns[column].0.as_slice(), [first, second, first][column]);
+                let window = AnyWindow::of_rows(values, rows, RECORD / element.size_in_bytes()).cut(0..rows, 0..1);
+                if !read_narrow(window, column..column + 1, ConversionPolicy::Saturate, &mut together) {
+                    let (policy, values) = (ConversionPolicy::Saturate, together.columns(column..column + 1));
+                    assert!(read_rows(window, values, policy, Origin::default(), OldValues::Lost).is_ok());
+                }
+            }
+            together.convert();
+            let size = target.size_in_bytes();
+            let bytes = found.as_slice().bytes();
+            for (row, place) in (0..rows).flat_map(|row| (0_usize..5).map(move |place| (row, place))) {
+                let expected = match place.checked_sub(1).and_then(|column| columns.get(column)) {
+                    Some((_, converted)) => &converted.as_slice().bytes()[row * size..][..size],
+                    None => &[0; 8][..size],
+                };
+                let at = (row * 5 + place) * size;
+                assert_eq!(bytes[at..][..size], *expected, "{first}, {second} to {target}: row {row}, {place}");
+            }
+        }
+    }
+}
+
 #[test]
 fn values_that_may_be_refused_are_not_converted_together() {
     let values = [1.5_f64, f64::NAN];
     for policy in [ConversionPolicy::Checked, ConversionPolicy::Exact] {
-        let (mut target, mut together) = ([7_i8; 2], Interleaved::new(2));
-        let rows = AnyRows::new(AnySliceMut::new(&mut target).into_room(), 2, 1);
-        assert!(read_narrow(AnyWindow::of_rows(AnySlice::new(&values), 2, 1), rows, policy, &mut together).is_err());
+        let mut target = [7_i8; 2];
+        let mut together = Interleaved::new(AnyRows::new(AnySliceMut::new(&mut target).into_room(), 2, 1));
+        assert!(!read_narrow(AnyWindow::of_rows(AnySlice::new(&values), 2, 1), 0..1, policy, &mut together));
         together.convert();
         assert_eq!(target, [7; 2]);
     }
