@@ -8,7 +8,6 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use super::pair::{Pair, Strided};
-use crate::base::cache::{FIRST_LEVEL, LINE, prefetch};
 use crate::base::element::{Element, ElementType};
 use crate::convert::fast::To;
 use crate::window::{AnyRows, AnyWindow};
@@ -21,12 +20,6 @@ const BAND_BYTES: usize = 3 << 10;
 
 /// The smallest number of records that are read at a time, so that a loop over them is worth a call.
 const BAND_ROWS: usize = 16;
-
-/// The distance in bytes from records that are read to those that are requested.
-const AHEAD: usize = 6 << 10;
-
-/// The size in bytes of the largest records that are requested: all lines of smaller ones are most often read.
-const MOST_REQUESTED: usize = 2 * LINE;
 
 /// A loop over one column, or two that are neighbors, of a window and of rows of its shape.
 ///
@@ -89,9 +82,6 @@ impl Step {
 }
 
 /// Narrow windows with the same rows, and the rows that they are converted into.
-///
-/// The records that follow are requested ahead of time: each window takes several passes over the records, and only the
-/// first of them would make the processor fetch any.
 pub(crate) struct Interleaved<'a> {
     target: AnyRows<'a>,
     /// Invariant: the first `count` are steps from windows that are borrowed for `'a` into columns of the target, over
@@ -155,19 +145,10 @@ unsafe fn convert(steps: &[Option<Step>], rows: usize) {
     let Some(Some(first)) = steps.first() else { return };
     let record = first.record();
     let height = (BAND_BYTES / record.max(1)).max(BAND_ROWS).min(rows);
-    let share = match record <= MOST_REQUESTED {
-        true => (height * record).div_ceil(steps.len()).next_multiple_of(LINE),
-        false => 0,
-    };
     for start in (0..rows).step_by(height) {
-        let rows = height.min(rows - start);
-        let later = first.from.wrapping_add(start * record + AHEAD);
-        for (index, step) in steps.iter().flatten().enumerate() {
-            if index * share < rows * record {
-                prefetch::<FIRST_LEVEL>(later.wrapping_add(index * share), share); // not all requests at once
-            }
+        for step in steps.iter().flatten() {
             // SAFETY: the caller's promise.
-            unsafe { step.convert(start, rows) };
+            unsafe { step.convert(start, height.min(rows - start)) };
         }
     }
 }
@@ -232,9 +213,11 @@ unsafe fn convert_joined<A: Element + To<D>, B: Element + To<D>, D: Element>(
 #[inline(always)]
 unsafe fn convert_one<S: Element + To<D>, D: Element>(from: *const u8) -> D {
     // SAFETY: the caller's promise. The same type is copied bit for bit.
-    match S::TYPE == D::TYPE {
-        true => unsafe { from.cast::<D>().read() },
-        false => unsafe { from.cast::<S>().read() }.to(),
+    unsafe {
+        match S::TYPE == D::TYPE {
+            true => from.cast::<D>().read(),
+            false => from.cast::<S>().read().to(),
+        }
     }
 }
 
