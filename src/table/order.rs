@@ -149,8 +149,10 @@ impl Sorted {
             }
             false => (Array::from_fn(count, |row| window.pack(keys[row], row, row_bits))?, Some(keys)),
         };
-        // Written, unlike `zeros`: memory that was freed before is then used again, which the system need not clear.
-        let mut spare = Array::full(count, 0)?;
+        // `full` may use memory again that was freed before, and that the system need not clear. `zeros` takes no
+        // memory until it is written, and here it is not.
+        let is_sorted = window.bits == 0 && validity.is_none();
+        let mut spare = if is_sorted { Array::zeros(count)? } else { Array::full(count, 0)? };
         let (packed, spare) = (items.mutable_data()?, spare.mutable_data()?);
         let present = validity.map_or(count, |validity| move_missing_to_end(packed, spare, &validity));
         sort(&mut packed[..present], &mut spare[..present], row_bits, window, keys.as_deref());

@@ -10,14 +10,16 @@ use super::any::AnyWindow;
 use super::lines::copy_lines;
 use super::slice::{AnyRoom, AnySlice, Bits};
 use super::typed::Geometry;
-use crate::base::cache::{LINE, SECOND_LEVEL, prefetch};
+use crate::base::cache::{FIRST_LEVEL, LINE, SECOND_LEVEL, prefetch};
 use crate::base::element::{ElementType, match_width};
 
 /// The average size in bytes of the rows of a window that are copied in turn with those of other windows.
 const BESIDE_BYTES: usize = 512;
 
-/// The distance in bytes from rows that are copied to those that are requested.
-const AHEAD: usize = 8 << 10;
+/// The distances in bytes from rows that are copied to those that are requested: into the second-level cache, which may
+/// have more requests at a time, and into the first one.
+const FAR: usize = 4 << 10;
+const NEAR: usize = 1 << 10;
 
 /// Rows of uninitialized elements. Each row is contiguous, and row starts are `row_stride` elements apart.
 pub(crate) struct AnyRows<'a> {
@@ -212,7 +214,8 @@ impl<'a> AnyRows<'a> {
                 unsafe {
                     let from = window.as_ptr().add((first + start) * stride);
                     if stride <= BESIDE_BYTES && (stride <= length || stride <= LINE) {
-                        prefetch::<SECOND_LEVEL>(from.wrapping_add(AHEAD), height * stride);
+                        prefetch::<SECOND_LEVEL>(from.wrapping_add(FAR), height * stride);
+                        prefetch::<FIRST_LEVEL>(from.wrapping_add(NEAR), height * stride);
                     }
                     let to = self.start.add(start * to_stride + offset);
                     copy_lines(from, stride, to, to_stride, length, height);

@@ -99,19 +99,16 @@ pub(crate) fn read_together(columns: &Columns<'_>, target: &mut AnyRows<'_>, pol
 /// two share a set of the first-level cache, which has eight places or more.
 const LINES_TOGETHER: usize = 16;
 
-/// The number of rows that are transposed between requests for lines. Many requests at once delay other accesses.
-const ROWS_BETWEEN_REQUESTS: usize = 64;
-
 /// Converts lines of one slice into the columns of a target, one line for each column and one value for each row. A
 /// line begins at each of the given indices. Returns whether the policy permits every value. If not, the target's
 /// contents are unspecified.
 ///
-/// Lines are far from each other, so the processor does not prefetch them. The function requests those that it
-/// transposes after the next ones. Rows of the target are far from each other too, so a tile is combined in a buffer,
-/// and each row is written at once.
+/// Lines are far from each other, so the processor does not prefetch them. The function requests the
+/// lines after those that it transposes next. Rows of the target are far from each other too, so a tile is combined in
+/// a buffer, and each row is written at once.
 ///
-/// Panics if there are more than [`TOGETHER`] lines, if their number is not that of the columns, or if one is not inside
-/// the slice.
+/// Panics if there are more than [`TOGETHER`] lines, if their number is not that of the columns, or if one is not
+/// inside the slice.
 pub(crate) fn read_lines(
     values: AnySlice<'_>,
     starts: &[usize],
@@ -124,30 +121,20 @@ pub(crate) fn read_lines(
     let store = store_of(Pair::of(element, target.element_type()), policy);
     let together = (LINE / element.size_in_bytes()).min(LINES_TOGETHER);
     let (mut is_permitted, mut scratch) = (true, TileScratch::new());
-    let mut next = starts.iter().copied().chain(next_starts).skip(2 * together);
+    let mut next = starts.iter().copied().chain(next_starts).skip((2 * together).min(width));
     for rows in bands(length, TileScratch::capacity(element) / width.max(1)) {
         let (count, is_first) = (rows.len(), rows.start == 0);
         let mut room = scratch.room(element, count * width);
         let mut tile = AnyRows::new(room.reborrow(), count, width);
         for columns in bands(width, together) {
-            let (mut later, mut later_count) = ([0; LINES_TOGETHER], 0);
             if is_first {
-                for start in next.by_ref().take(columns.len()) {
-                    later[later_count] = start;
-                    later_count += 1;
-                }
+                next.by_ref().take(columns.len()).for_each(|start| values.fetch::<SECOND_LEVEL>(start..start + length));
             }
             let mut lines = Columns::new(element, count);
             starts[columns.clone()]
                 .iter()
                 .for_each(|&start| lines.push(values.range(start + rows.start..start + rows.end)));
-            for part in bands(count, ROWS_BETWEEN_REQUESTS) {
-                let share = part.start * length / count..part.end * length / count;
-                for start in &later[..later_count] {
-                    values.fetch::<SECOND_LEVEL>(start + share.start..start + share.end);
-                }
-                lines.put_rows(part.clone(), tile.cut(part, columns.clone()));
-            }
+            lines.put_rows(0..count, tile.cut(0..count, columns));
         }
         // SAFETY: the lines have written all columns of the tile's rows.
         let tile = unsafe { room.assume_init() };

@@ -24,32 +24,49 @@ const BAND_ROWS: usize = 16;
 /// A loop over one column, or two that are neighbors, of a window and of rows of its shape.
 ///
 /// Invariant: while both are borrowed, the loop may run over any of their rows: it was compiled for their types, and
-/// the pointers and strides are those of the column, and of the next one if it converts two.
+/// the pointers and strides are those of the column, and of the next one if it converts two. The same holds for a loop
+/// over two windows, which have the same number of rows.
 #[derive(Clone, Copy)]
 pub(super) struct Step {
-    pub(super) convert: Strided,
-    pub(super) columns: usize,
-    pub(super) types: (ElementType, ElementType),
-    pub(super) from: *const u8,
+    convert: Strided,
+    columns: usize,
+    types: (ElementType, ElementType),
+    from: *const u8,
     /// In values.
-    pub(super) from_stride: usize,
-    pub(super) to: *mut u8,
+    from_stride: usize,
+    to: *mut u8,
     /// In values.
-    pub(super) to_stride: usize,
-    /// The loop over this column and another one instead, and the place of the other one. Its values are as many bytes
-    /// apart, and it is converted into the next column.
-    pub(super) joined: Option<(Joined, *const u8)>,
+    to_stride: usize,
+    /// The loop over this column and the next one of the target, and the first value of the next one. Both have the
+    /// same distance in bytes between rows.
+    joined: Option<(Joined, *const u8)>,
 }
 
 impl Step {
+    /// Creates a loop from the column, the type and the stride of a window to those of rows.
+    ///
+    /// # Safety
+    /// The loop was compiled for the types and for this number of columns, one or two. While the window and the rows
+    /// are borrowed, it may run over any of their rows with these pointers and strides.
+    pub(super) unsafe fn new(
+        convert: Strided,
+        columns: usize,
+        types: (ElementType, ElementType),
+        (from, from_stride): (*const u8, usize),
+        (to, to_stride): (*mut u8, usize),
+    ) -> Self {
+        Self { convert, columns, types, from, from_stride, to, to_stride, joined: None }
+    }
+
     /// Converts some rows.
     ///
     /// # Safety
     /// The windows and the rows must be borrowed, and have `count` rows from `first` on.
     #[inline(always)]
     pub(super) unsafe fn convert(&self, first: usize, count: usize) {
-        let (from_bytes, to_bytes) = (self.record(), self.to_stride * self.types.1.size_in_bytes());
-        // SAFETY: the invariant, and the caller's promise: the offsets are those of the first of the rows.
+        let (from_bytes, to_bytes) = (self.record(), self.to_stride.wrapping_mul(self.types.1.size_in_bytes()));
+        // SAFETY: the invariant, for one window and for two, and the caller's promise: the offsets are those of the
+        // first of the rows in each window and in the rows, or zero.
         unsafe {
             let (from, to) = (self.from.add(first * from_bytes), self.to.add(first * to_bytes));
             match self.joined {
@@ -61,15 +78,19 @@ impl Step {
         }
     }
 
-    /// Returns the distance in bytes from a value to that of the next row.
+    /// Returns the distance in bytes from a value to that of the next row. Of a window with one row it may be any
+    /// number, and is not used.
     #[inline(always)]
     fn record(&self) -> usize {
-        self.from_stride * self.types.0.size_in_bytes()
+        self.from_stride.wrapping_mul(self.types.0.size_in_bytes())
     }
 
     /// Joins this loop over one column with that over the next one, if there is a loop for both. Returns whether it
     /// did.
-    fn join(&mut self, next: &Self) -> bool {
+    ///
+    /// # Safety
+    /// Both loops are over the same number of rows, and into columns of the same rows.
+    unsafe fn join(&mut self, next: &Self) -> bool {
         let are_single = (self.columns, next.columns) == (1, 1) && self.joined.is_none();
         let is_beside = next.to.addr() == self.to.addr() + self.types.1.size_in_bytes();
         let strides = |step: &Self| (step.record(), step.to_stride, step.types.1);
@@ -114,8 +135,9 @@ impl<'a> Interleaved<'a> {
         let rows = self.target.rows();
         let mut target = self.target.cut(0..rows, columns);
         for step in Pair::of(source.element_type(), target.element_type()).steps(source, &mut target) {
-            // The places in the target are derived from one pointer, so that a loop may store into two columns at once.
-            if self.steps[..self.count].last_mut().and_then(Option::as_mut).is_some_and(|last| last.join(&step)) {
+            let last = self.steps[..self.count].last_mut().and_then(Option::as_mut);
+            // SAFETY: the invariant: both are into columns of the target, over all of its rows.
+            if last.is_some_and(|last| unsafe { last.join(&step) }) {
                 continue;
             }
             if self.count == TOGETHER {
@@ -153,44 +175,50 @@ unsafe fn convert(steps: &[Option<Step>], rows: usize) {
     }
 }
 
-/// A loop over two columns: the first value of each, their distance in bytes, where to, that distance, and how many.
-pub(super) type Joined = unsafe fn([*const u8; 2], usize, *mut u8, usize, usize);
+/// A loop over two columns that are converted into neighbors. Takes the first value of each column, the distance in
+/// bytes to the values of the next row, the place of the first two results, the distance in bytes to the next two, and
+/// the number of rows.
+type Joined = unsafe fn([*const u8; 2], usize, *mut u8, usize, usize);
+
+/// Evaluates an expression with a type, if records often have fields of it; else returns `None`.
+macro_rules! match_field {
+    ($element:expr, $T:ident => $body:expr) => {
+        match $element {
+            ElementType::F32 => {
+                type $T = f32;
+                $body
+            }
+            ElementType::F64 => {
+                type $T = f64;
+                $body
+            }
+            ElementType::I32 => {
+                type $T = i32;
+                $body
+            }
+            ElementType::I64 => {
+                type $T = i64;
+                $body
+            }
+            _ => None,
+        }
+    };
+}
 
 /// Returns the loop that converts two columns of these types at once. There is one for the types that records have
 /// most often.
 fn joined(first: ElementType, second: ElementType, target: ElementType) -> Option<Joined> {
-    let place = |element| JOINED_TYPES.iter().position(|&joined| joined == element);
-    let loops = match target {
-        ElementType::F32 => &TO_F32,
-        ElementType::F64 => &TO_F64,
-        _ => return None,
-    };
-    Some(loops[place(first)?][place(second)?])
+    match_field!(first, A => match_field!(second, B => match target {
+        ElementType::F32 => Some(convert_joined::<A, B, f32> as Joined),
+        ElementType::F64 => Some(convert_joined::<A, B, f64> as Joined),
+        _ => None,
+    }))
 }
-
-const JOINED_TYPES: [ElementType; 4] = [ElementType::F32, ElementType::F64, ElementType::I32, ElementType::I64];
-
-macro_rules! to {
-    ($target:ty) => {
-        [from!(f32, $target), from!(f64, $target), from!(i32, $target), from!(i64, $target)]
-    };
-}
-macro_rules! from {
-    ($first:ty, $target:ty) => {
-        [
-            convert_joined::<$first, f32, $target> as Joined,
-            convert_joined::<$first, f64, $target>,
-            convert_joined::<$first, i32, $target>,
-            convert_joined::<$first, i64, $target>,
-        ]
-    };
-}
-static TO_F32: [[Joined; 4]; 4] = to!(f32);
-static TO_F64: [[Joined; 4]; 4] = to!(f64);
 
 /// # Safety
 /// Both sources must be valid for reads of a value at each of the first `count` multiples of `from_bytes`, and `to` for
-/// writes of two values of `D` at those of `to_bytes`; all must be aligned, and the sources must not overlap the target.
+/// writes of two values of `D` at those of `to_bytes`; all must be aligned, and the sources must not overlap the
+/// target.
 unsafe fn convert_joined<A: Element + To<D>, B: Element + To<D>, D: Element>(
     from: [*const u8; 2],
     from_bytes: usize,
@@ -221,7 +249,7 @@ unsafe fn convert_one<S: Element + To<D>, D: Element>(from: *const u8) -> D {
     }
 }
 
-/// Writes two values at once: the compiler stores each of them.
+/// Writes two values at once. The compiler alone would store them one by one.
 ///
 /// # Safety
 /// `to` must be valid for writes of two values of `D`, and aligned.
@@ -230,7 +258,8 @@ unsafe fn write_both<D: Element>(to: *mut u8, values: [D; 2]) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_mm_castps_si128, _mm_set_pd, _mm_set_ps, _mm_storel_epi64, _mm_storeu_pd};
-        // SAFETY: SSE2 is part of x86-64. The vectors have the values, in order: the caller's promise.
+        // SAFETY: SSE2 is part of x86-64. The stores need no alignment, and write 16 or 8 bytes: two values of `D`, in
+        // order, which the caller permits.
         unsafe {
             if D::TYPE == ElementType::F64 {
                 let [first, second] = values.map(bytemuck::cast::<D, f64>);

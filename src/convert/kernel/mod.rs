@@ -88,7 +88,7 @@ pub(crate) fn to_array(
     unsafe { new_array(count, target, |room| read::read_into(window, room, policy, origin, OldValues::Lost)) }
 }
 
-/// Like [`to_array`], for a part of a slice. Meanwhile fetches the values after it, a few lines at a time.
+/// Like [`to_array`], for a part of a slice. Meanwhile requests the memory behind it, a few lines at a time.
 ///
 /// # Errors
 /// Those of [`to_array`].

@@ -1,11 +1,10 @@
 //! The vectorized loops of every pair of element types, each compiled for every level.
 
 use std::mem::MaybeUninit;
-use std::ops::Range;
 
 use super::interleaved::Step;
 use crate::array::write_copy;
-use crate::base::cache::{LINE, SECOND_LEVEL, prefetch};
+use crate::base::cache::{FIRST_LEVEL, LINE, SECOND_LEVEL, prefetch};
 use crate::base::element::{Element, ElementType, match_width, with_elements};
 use crate::convert::ConversionPolicy;
 use crate::convert::fast::{Sign, To};
@@ -140,26 +139,29 @@ impl Pair {
         }
     }
 
-    /// Converts a part of some values, and meanwhile fetches those after it, a few lines at a time: requests for many
-    /// lines at once delay other accesses. Panics if the types differ from those of the pair, the lengths differ, or
-    /// the part is not inside; callers have checked.
+    /// Converts values, and meanwhile requests those behind them, a few lines at a time: requests for many lines at
+    /// once delay other accesses. Panics if the types differ from those of the pair, or the lengths differ; callers
+    /// have checked.
     #[inline(never)]
-    pub(super) fn convert_part(&self, level: Level, values: AnySlice<'_>, part: Range<usize>, mut room: AnyRoom<'_>) {
-        /// The number of lines that are converted, and fetched, at a time.
+    pub(super) fn convert_requesting(&self, level: Level, values: AnySlice<'_>, mut room: AnyRoom<'_>) {
+        /// The number of lines that are converted, and requested, at a time.
         const LINES: usize = 4;
-        /// The distance in bytes from values that are converted to those that are fetched.
-        const AHEAD: usize = 8 << 10;
-        let values = values.range(part);
+        /// The distances in bytes from values that are converted to those that are requested: into the second-level
+        /// cache, which may have more requests at a time, and into the first one. Zen 4 needs the far ones.
+        const FAR: usize = 8 << 10;
+        const NEAR: usize = 1 << 10;
         self.check_ends(values, &room);
         let (size, target_size) = (self.source.size_in_bytes(), self.target.size_in_bytes());
         let step = LINES * LINE / size;
         let (from, to) = (values.as_ptr(), room.as_mut_ptr());
         for start in (0..values.len()).step_by(step) {
             // SAFETY: the types are those that the loop was compiled for, both addresses are aligned for them, and both
-            // sides have the elements from `start` on, as many as the count.
+            // sides have the elements from `start` on, as many as the count. `room` is borrowed exclusively, so that
+            // they do not overlap.
             unsafe {
                 let (from, to) = (from.add(start * size), to.add(start * target_size));
-                prefetch::<SECOND_LEVEL>(from.wrapping_add(AHEAD), LINES * LINE);
+                prefetch::<SECOND_LEVEL>(from.wrapping_add(FAR), LINES * LINE);
+                prefetch::<FIRST_LEVEL>(from.wrapping_add(NEAR), LINES * LINE);
                 (self.convert)(level, from, to, step.min(values.len() - start));
             }
         }
@@ -210,22 +212,16 @@ impl Pair {
                 return None;
             }
             let is_pair = column_stride == 1 && column + 1 < columns;
+            let (convert, width) = if is_pair { (self.convert_pairs, 2) } else { (self.convert_strided, 1) };
             // SAFETY: the offsets are those of the first element of a column of both sides, which have a row at least.
-            let (from, to) = unsafe { (from.add(column * column_stride * from_size), to.add(column * to_size)) };
-            column += if is_pair { 2 } else { 1 };
-            let convert = if is_pair { self.convert_pairs } else { self.convert_strided };
-            let columns = if is_pair { 2 } else { 1 };
-            let types = (self.source, self.target);
-            Some(Step {
-                convert,
-                columns,
-                types,
-                from,
-                from_stride: row_stride,
-                to,
-                to_stride: target_stride,
-                joined: None,
-            })
+            // The loop was compiled for the types and the columns from there on, and the strides are those of the
+            // sides.
+            let step = unsafe {
+                let (from, to) = (from.add(column * column_stride * from_size), to.add(column * to_size));
+                Step::new(convert, width, (self.source, self.target), (from, row_stride), (to, target_stride))
+            };
+            column += width;
+            Some(step)
         })
     }
 

@@ -78,8 +78,8 @@ pub(super) fn read_into(
     }
 }
 
-/// Like [`read_into`], for a part of a slice, as one column. Fetches the values after the part if it is small: those
-/// of the next call, most often. On success all of the target is initialized.
+/// Like [`read_into`], for a part of a slice, as one column. Requests the memory behind a small part: the values of
+/// later calls, most often. On success all of the target is initialized.
 ///
 /// # Errors
 /// Those of [`read`]. On an error the target's contents are unspecified.
@@ -91,12 +91,12 @@ pub(super) fn read_part(
     origin: Origin,
 ) -> Result<()> {
     let pair = Pair::of(values.element_type(), target.element_type());
-    let found = values.range(part.clone());
+    let found = values.range(part);
     if pair.needs_check(policy) || !is_simple(found, &target) {
         let column = AnyWindow::of_rows(found, found.len(), 1);
         return read_into(column, target, policy, origin, OldValues::Lost);
     }
-    pair.convert_part(Level::chosen(), values, part, target);
+    pair.convert_requesting(Level::chosen(), found, target);
     Ok(())
 }
 

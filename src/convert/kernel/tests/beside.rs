@@ -287,14 +287,14 @@ fn single_columns_of_any_two_types_become_rows_as_the_rule_says() {
     let types = ElementType::ALL;
     for (turn, &target) in types.iter().enumerate() {
         for (first, second) in types.iter().flat_map(|&first| types.iter().map(move |&second| (first, second))) {
-            let rows = [1, 5, 200, 0][random.below(4)];
+            let rows = [200, 1, 5, 200, 0][if random.below(2) == 0 { 0 } else { random.below(5) }];
             let columns = [first, second, first]
                 .map(|element| match_element!(element, S => field::<S>(target, rows, &mut random)));
             let mut found = AnyArray::zeros(target, rows * 5).unwrap();
             let mut all = AnyRows::new(found.need_mutable_data().unwrap().into_room(), rows, 5);
             let mut together = Interleaved::new(all.cut(0..rows, 1..4));
-            // In order, or the last one first: then no column is beside the one before it.
-            let order = if turn % 3 == 0 { [2, 0, 1] } else { [0, 1, 2] };
+            // In order, or the last one first: then no column comes after the one before it.
+            let order = if turn % 3 == 0 { [2, 1, 0] } else { [0, 1, 2] };
             for column in order {
                 let (values, element) = (columns[column].0.as_slice(), [first, second, first][column]);
                 let window = AnyWindow::of_rows(values, rows, RECORD / element.size_in_bytes()).cut(0..rows, 0..1);
@@ -315,6 +315,30 @@ fn single_columns_of_any_two_types_become_rows_as_the_rule_says() {
                 assert_eq!(bytes[at..][..size], *expected, "{first}, {second} to {target}: row {row}, {place}");
             }
         }
+    }
+}
+
+#[test]
+fn more_columns_than_fit_become_rows() {
+    const COLUMNS: usize = 37; // joined in pairs; then steps are full, and converted before the others
+    for (rows, target) in [(1, ElementType::F64), (300, ElementType::F64), (300, ElementType::F32)] {
+        let value = |row: usize, column: usize| (row * COLUMNS + column) as i32 - 5000;
+        let floats = (0..rows * COLUMNS).map(|at| value(at / COLUMNS, at % COLUMNS) as f32).collect::<Vec<_>>();
+        let integers = (0..rows * COLUMNS).map(|at| value(at / COLUMNS, at % COLUMNS)).collect::<Vec<_>>();
+        let mut found = AnyArray::zeros(target, rows * COLUMNS).unwrap();
+        let all = AnyRows::new(found.need_mutable_data().unwrap().into_room(), rows, COLUMNS);
+        let mut together = Interleaved::new(all);
+        for column in 0..COLUMNS {
+            let values = if column % 3 == 1 { AnySlice::new(&integers) } else { AnySlice::new(&floats) };
+            let window = AnyWindow::of_rows(values, rows, COLUMNS).cut(0..rows, column..column + 1);
+            assert!(read_narrow(window, column..column + 1, ConversionPolicy::Saturate, &mut together));
+        }
+        together.convert();
+        let expected = match target {
+            ElementType::F64 => AnyArray::from(floats.iter().map(|&value| f64::from(value)).collect::<Vec<_>>()),
+            _ => AnyArray::from(floats.clone()),
+        };
+        assert_eq!(found.as_slice().bytes(), expected.as_slice().bytes(), "{rows} rows to {target}");
     }
 }
 
