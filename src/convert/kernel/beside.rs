@@ -103,9 +103,9 @@ const LINES_TOGETHER: usize = 16;
 /// line begins at each of the given indices. Returns whether the policy permits every value. If not, the target's
 /// contents are unspecified.
 ///
-/// Lines are far from each other, so the processor does not prefetch them. The function requests the
-/// lines after those that it transposes next. Rows of the target are far from each other too, so a tile is combined in
-/// a buffer, and each row is written at once.
+/// Lines are far from each other, so the processor does not prefetch them. The function requests the lines after those
+/// that it transposes next. Rows of the target are far from each other too, so a tile is combined in a buffer, and each
+/// row is written at once.
 ///
 /// Panics if there are more than [`TOGETHER`] lines, if their number is not that of the columns, or if one is not
 /// inside the slice.
