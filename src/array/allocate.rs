@@ -236,10 +236,12 @@ mod kept {
 
     /// Keeps a map that nothing uses any more, and unmaps older ones if there are too many.
     pub(super) fn put(map: MmapMut) {
-        if map.len() > max_bytes() || is_limited() {
+        let is_large = map.len() >= LARGE_BLOCK;
+        // For others, the process was not limited when they were mapped, and few are kept: two calls of the system for
+        // each would take longer than many a conversion.
+        if map.len() > max_bytes() || (is_large && is_limited()) {
             return;
         }
-        let is_large = map.len() >= LARGE_BLOCK;
         // SAFETY: nothing uses the contents, which the system may replace by zeros until a page is written again: a map
         // is taken only for memory that counts as uninitialized.
         if is_large && unsafe { map.unchecked_advise(UncheckedAdvice::Free) }.is_err() {

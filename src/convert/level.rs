@@ -49,6 +49,15 @@ impl Level {
         self.0 == Instructions::Avx512
     }
 
+    /// Returns this level, or the one with the longest vectors below those of AVX-512.
+    pub(super) fn without_avx512(self) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if self.has_avx512() {
+            return Self(Instructions::Avx2); // detected too (invariant of `Level`)
+        }
+        self
+    }
+
     /// Returns the instructions that may pack flagged values.
     pub(crate) fn vectors(self) -> Vectors {
         match self.0 {

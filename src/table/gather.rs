@@ -251,7 +251,7 @@ impl<'s> Lane<'s> {
 
     /// Copies rows to the next places.
     #[inline]
-    fn copy(&mut self, rows: impl Iterator<Item = usize>) -> Result<(), usize> {
+    fn copy(&mut self, rows: impl Iterator<Item = usize> + Clone) -> Result<(), usize> {
         each!(self, values => values.to.add_rows(values.from, values.columns, rows))
     }
 }

@@ -301,6 +301,19 @@ impl Pair {
         self.source == self.target || !(is_half(self.source) || is_half(self.target))
     }
 
+    /// Returns the level for many values in memory, given the chosen one. With AVX-512, values of half the size of their
+    /// results are loaded 32 bytes at a time. Where these begin in the middle of 32 bytes, as in large NumPy arrays,
+    /// every second load takes parts of two lines. AVX2 loads 16 bytes, and stores as many lines in a cycle.
+    pub(super) fn level_for(&self, values: AnySlice<'_>, chosen: Level) -> Level {
+        let address = values.as_ptr().addr();
+        let is_half = self.target.size_in_bytes() == 2 * self.source.size_in_bytes();
+        let is_in_the_middle = !address.is_multiple_of(32) && address.is_multiple_of(16);
+        match is_half && is_in_the_middle && self.is_lossless && self.is_simple() {
+            true => chosen.without_avx512(),
+            false => chosen,
+        }
+    }
+
     /// Converts at most [`COUNT_CHUNK`] values as `convert` does, and returns whether the policy permits all of them.
     pub(super) fn convert_checked(
         &self,

@@ -335,7 +335,8 @@ fn transfer_all(part: Transfer<'_, '_>, store: &Store<'_>) -> bool {
     let Transfer { source, mut target } = part;
     let mut fits = true;
     if let (Some(values), true) = (source.as_slice(), target.is_contiguous()) {
-        fits &= store.put(values, target.into_room());
+        let level = store.pair.level_for(values, store.level);
+        fits &= Store { level, ..*store }.put(values, target.into_room());
     } else if store.is_by_value(source.geometry()) {
         store.pair.convert_narrow(source, target);
     } else if source.rows() == 1 && store.is_by_value(source.transposed().geometry()) {
