@@ -175,6 +175,12 @@ impl<'t> Piece<'t> {
         Some(self.window.cut(place.rows, place.columns))
     }
 
+    /// Returns the size of the values in bytes.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(super) fn size_in_bytes(&self) -> usize {
+        self.window.size_in_bytes()
+    }
+
     /// Returns the values of a region, if the piece covers all of it, and they are of type `element` and contiguous in
     /// row-major order.
     #[cfg_attr(not(debug_assertions), inline(always))]

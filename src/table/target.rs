@@ -148,15 +148,15 @@ impl<'t> Target<'t> {
         kernel::read_rows(AnyWindow::new(values.window()), self.values, self.policy, region.origin(), self.old)
     }
 
-    /// Converts the values of a region, given as a contiguous row-major slice.
+    /// Converts the values of a region, given as a contiguous row-major slice of memory of the given size in bytes.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn read_rows(self, region: &Region, values: AnySlice<'_>) -> Result<()> {
+    pub(super) fn read_rows(self, region: &Region, values: AnySlice<'_>, memory: impl FnOnce() -> usize) -> Result<()> {
         let (expected, found) = (region.shape(), self.shape());
         if expected != found {
             return Err(Error::new(ErrorKind::ShapeMismatch { expected, actual: found }));
         }
         let window = AnyWindow::of_rows(values, expected.rows, expected.columns);
-        kernel::read_rows(window, self.values, self.policy, region.origin(), self.old)
+        kernel::read_rows_of(memory, window, self.values, self.policy, region.origin(), self.old)
     }
 
     /// Converts computed values. Calls `value` with each row and column of the region, in any order, in several threads

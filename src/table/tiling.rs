@@ -92,7 +92,8 @@ pub(super) fn read<N: NumericTable + ?Sized>(table: &N, region: &Region, target:
     if let Some(piece) = table.piece(region.rows.start, region.columns.start)?
         && let Some(window) = piece.window_of(region)
     {
-        return kernel::read_rows(window, target.values, target.policy, region.origin(), target.old);
+        let memory = || piece.size_in_bytes();
+        return kernel::read_rows_of(memory, window, target.values, target.policy, region.origin(), target.old);
     }
     read_by(&|row, column| table.piece(row, column), region, target)
 }

@@ -18,6 +18,7 @@ mod pair;
 mod read;
 mod register_tiles;
 mod report;
+mod requesting;
 mod store;
 mod tiles;
 mod transpose;
@@ -29,7 +30,7 @@ pub(crate) use beside::{
 pub(crate) use few::FewPairs;
 pub(crate) use gaps::{mark_nan, overlay_missing};
 pub(crate) use interleaved::Interleaved;
-pub(crate) use read::{OldValues, check, read, read_column, read_few, read_narrow, read_over, read_rows};
+pub(crate) use read::{OldValues, check, read, read_column, read_few, read_narrow, read_over, read_rows, read_rows_of};
 pub(crate) use report::report;
 pub(crate) use transpose::{Columns, TOGETHER};
 pub(crate) use write::{check_write, write, write_checked};

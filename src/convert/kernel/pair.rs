@@ -3,8 +3,8 @@
 use std::mem::MaybeUninit;
 
 use super::interleaved::Step;
+use super::requesting::{self, Contiguous};
 use crate::array::write_copy;
-use crate::base::cache::{FIRST_LEVEL, LINE, SECOND_LEVEL, prefetch};
 use crate::base::element::{Element, ElementType, match_width, with_elements};
 use crate::convert::ConversionPolicy;
 use crate::convert::fast::{Sign, To};
@@ -24,13 +24,15 @@ pub(super) type Strided = unsafe fn(*const u8, usize, *mut u8, usize, usize);
 
 /// The loops that convert one element type to another.
 pub(super) struct Pair {
-    source: ElementType,
-    target: ElementType,
+    pub(super) source: ElementType,
+    pub(super) target: ElementType,
     /// Whether `Checked` permits every value.
     always_fits: bool,
     /// Whether `Exact` permits every value.
     is_lossless: bool,
-    convert: unsafe fn(Level, *const u8, *mut u8, usize),
+    pub(super) convert: Contiguous,
+    /// The loop that requests values, if there is one.
+    pub(super) requesting: Option<Contiguous>,
     convert_suspecting: unsafe fn(Level, *const u8, *mut u8, usize) -> bool,
     convert_strided: Strided,
     convert_pairs: Strided,
@@ -62,6 +64,7 @@ impl Pair {
             always_fits: <S as To<D>>::ALWAYS_FITS,
             is_lossless: <S as To<D>>::IS_LOSSLESS,
             convert: convert::<S, D>,
+            requesting: requesting::loop_of::<S, D>(),
             convert_suspecting: convert_suspecting::<S, D>,
             convert_strided: convert_strided::<S, D, 1>,
             convert_pairs: convert_strided::<S, D, 2>,
@@ -136,34 +139,6 @@ impl Pair {
             let (earlier, block) = room.split_at(start);
             self.convert(level, values.range(start..values.len().min(start + step)), block);
             room = earlier;
-        }
-    }
-
-    /// Converts values, and meanwhile requests those behind them, a few lines at a time: requests for many lines at
-    /// once delay other accesses. Panics if the types differ from those of the pair, or the lengths differ; callers
-    /// have checked.
-    #[inline(never)]
-    pub(super) fn convert_requesting(&self, level: Level, values: AnySlice<'_>, mut room: AnyRoom<'_>) {
-        /// The number of lines that are converted, and requested, at a time.
-        const LINES: usize = 4;
-        /// The distances in bytes from values that are converted to those that are requested: into the second-level
-        /// cache, which may have more requests at a time, and into the first one. Zen 4 needs the far ones.
-        const FAR: usize = 8 << 10;
-        const NEAR: usize = 1 << 10;
-        self.check_ends(values, &room);
-        let (size, target_size) = (self.source.size_in_bytes(), self.target.size_in_bytes());
-        let step = LINES * LINE / size;
-        let (from, to) = (values.as_ptr(), room.as_mut_ptr());
-        for start in (0..values.len()).step_by(step) {
-            // SAFETY: the types are those that the loop was compiled for, both addresses are aligned for them, and both
-            // sides have the elements from `start` on, as many as the count. `room` is borrowed exclusively, so that
-            // they do not overlap.
-            unsafe {
-                let (from, to) = (from.add(start * size), to.add(start * target_size));
-                prefetch::<SECOND_LEVEL>(from.wrapping_add(FAR), LINES * LINE);
-                prefetch::<FIRST_LEVEL>(from.wrapping_add(NEAR), LINES * LINE);
-                (self.convert)(level, from, to, step.min(values.len() - start));
-            }
         }
     }
 
@@ -350,7 +325,7 @@ impl Pair {
     }
 
     #[inline]
-    fn check_ends(&self, values: AnySlice<'_>, room: &AnyRoom<'_>) {
+    pub(super) fn check_ends(&self, values: AnySlice<'_>, room: &AnyRoom<'_>) {
         assert!(values.element_type() == self.source && room.element_type() == self.target, "the types of the pair");
         assert_eq!(values.len(), room.len(), "as many elements as values");
     }
@@ -471,7 +446,11 @@ unsafe fn count_losses<S: Element + To<D> + Sign, D: Element + To<S>>(
 
 /// # Safety
 /// The same as [`convert`].
-unsafe fn typed<'a, S, D>(source: *const u8, target: *mut u8, count: usize) -> (&'a [S], &'a mut [MaybeUninit<D>]) {
+pub(super) unsafe fn typed<'a, S, D>(
+    source: *const u8,
+    target: *mut u8,
+    count: usize,
+) -> (&'a [S], &'a mut [MaybeUninit<D>]) {
     // SAFETY: the caller's promise; a `MaybeUninit` may hold anything.
     unsafe {
         (

@@ -103,16 +103,24 @@ pub(super) fn read_part(
 /// Converts a slice if the target has the same length, the policy permits the values, and they are few: below 64 KiB,
 /// and if they are checked, at most [`COUNT_CHUNK`] in the first-level cache. Returns whether it did. If the caller
 /// knows both types at compile time, the pair is a constant address after inlining. All other cases are for
-/// [`read_column`].
+/// [`read_column`], or for [`read_rows_of`] if it should request the values from memory of the given size in bytes.
 #[inline(always)]
-pub(crate) fn read_few(values: AnySlice<'_>, target: AnySliceMut<'_>, policy: ConversionPolicy) -> bool {
+pub(crate) fn read_few(
+    values: AnySlice<'_>,
+    target: AnySliceMut<'_>,
+    policy: ConversionPolicy,
+    memory: impl FnOnce() -> usize,
+) -> bool {
     let target = target.into_room();
     let pair = Pair::of(values.element_type(), target.element_type());
-    let is_permitted = is_simple(values, &target)
+    let is_few = target.size_in_bytes() < SMALL_BYTES
+        || (target.size_in_bytes() < SIMPLE_BYTES && !pair.is_requested(target.size_in_bytes(), memory));
+    let is_permitted = is_few
+        && values.len() == target.len()
         && (!pair.needs_check(policy)
             || (bytes_of(values, &target) < FIRST_CACHES.start && permits_few(pair, policy, values)));
     if is_permitted {
-        // SAFETY: the pair was chosen by the two types, and `is_simple` has compared the lengths.
+        // SAFETY: the pair was chosen by the two types, and the lengths are the same.
         unsafe { pair.convert_unchecked(Level::chosen(), values, target) };
     }
     is_permitted
@@ -172,6 +180,33 @@ pub(crate) fn read_rows(
     read_window(window, target, pair, policy, origin, old)
 }
 
+/// Like [`read_rows`], for a part of a table that has memory of the given size in bytes. If that fits in no cache, values
+/// are requested where that takes less time.
+///
+/// # Errors
+/// Those of [`read_rows`].
+#[inline(always)]
+pub(crate) fn read_rows_of(
+    memory: impl FnOnce() -> usize,
+    window: AnyWindow<'_>,
+    target: AnyRows<'_>,
+    policy: ConversionPolicy,
+    origin: Origin,
+    old: OldValues,
+) -> Result<()> {
+    let pair = Pair::of(window.element_type(), target.element_type());
+    if pair.is_requested(target.size_in_bytes(), memory)
+        && !pair.needs_check(policy)
+        && let Some(values) = window.as_slice()
+        && target.is_contiguous()
+        && values.len() == target.rows() * target.columns()
+    {
+        pair.convert_requesting(Level::chosen(), values, target.into_room());
+        return Ok(());
+    }
+    read_rows(window, target, policy, origin, old)
+}
+
 /// Adds a window of few columns to others that are converted together, into some columns of their target. Returns
 /// `false` if it did nothing, because a value might be refused, or another loop is faster.
 #[inline]
@@ -216,10 +251,15 @@ fn read_contiguous(
     read_room(window, target, pair, policy, origin, old)
 }
 
+/// Results below this size in bytes are not cut into tasks or stored past the cache.
+const SIMPLE_BYTES: usize = 64 << 10;
+
+/// Results below this size in bytes are of a few values, which are not requested.
+const SMALL_BYTES: usize = 8 << 10;
+
 /// Returns whether the call is too small to be cut into tasks or stored past the cache, as most calls are.
 #[inline(always)]
 fn is_simple(values: AnySlice<'_>, target: &AnyRoom<'_>) -> bool {
-    const SIMPLE_BYTES: usize = 64 << 10;
     values.len() == target.len() && target.size_in_bytes() < SIMPLE_BYTES
 }
 

@@ -46,6 +46,12 @@ impl<T: Element> HomogenNumericTable<T> {
         if region.is_inside(self.shape) && self.is_allocated() { self.range_in_array(region) } else { None }
     }
 
+    /// Returns the size of the table's memory in bytes.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn memory_bytes(&self) -> usize {
+        self.memory.here().map_or(0, |array| array.size_in_bytes())
+    }
+
     /// Does what [`NumericTable::read_region`] does, in all cases.
     #[inline(never)]
     fn read_piece(&self, region: &Region, target: Target<'_>) -> Result<()> {
@@ -190,7 +196,7 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn read_region(&self, region: &Region, target: Target<'_>) -> Result<()> {
         match self.range_here(region).and_then(|range| self.memory.here()?.get(range)) {
-            Some(values) => target.read_rows(region, AnySlice::new(values)),
+            Some(values) => target.read_rows(region, AnySlice::new(values), || self.memory_bytes()),
             None => self.read_piece(region, target),
         }
     }
@@ -229,7 +235,7 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn read_few(&self, region: &Region, target: AnySliceMut<'_>, policy: ConversionPolicy, _: Token) -> bool {
         let values = self.range_here(region).and_then(|range| self.memory.here()?.get(range));
-        values.is_some_and(|values| kernel::read_few(AnySlice::new(values), target, policy))
+        values.is_some_and(|values| kernel::read_few(AnySlice::new(values), target, policy, || self.memory_bytes()))
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -313,7 +319,7 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
             && let Some(range) = self.range_here(region)
             && let Some(array) = self.memory.here().filter(|array| array.has_mutable_data())
             && let Some(values) = array.get(range)
-            && kernel::read_few(AnySlice::new(values), target, policy)
+            && kernel::read_few(AnySlice::new(values), target, policy, || self.memory_bytes())
         {
             self.memory.move_into(region, None, lease);
             return true;
