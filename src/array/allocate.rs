@@ -79,7 +79,7 @@ impl Allocation {
         Self::new(bytes, |layout| unsafe { alloc_zeroed(layout) })
     }
 
-    fn new(bytes: usize, heap: impl FnOnce(Layout) -> *mut u8) -> Result<Self> {
+    fn new(bytes: usize, heap: impl Fn(Layout) -> *mut u8) -> Result<Self> {
         if bytes == 0 {
             return Ok(Self::Empty);
         }
@@ -88,7 +88,10 @@ impl Allocation {
             return Self::map(bytes);
         }
         let layout = Layout::from_size_align(bytes, ALIGNMENT).map_err(|_| Error::out_of_memory(bytes))?;
-        match NonNull::new(heap(layout)) {
+        let data = NonNull::new(heap(layout));
+        #[cfg(all(feature = "mmap", target_os = "linux"))]
+        let data = data.or_else(|| if kept::clear() { NonNull::new(heap(layout)) } else { None });
+        match data {
             Some(data) => Ok(Self::Heap { data, layout }),
             None => Err(Error::out_of_memory(bytes)),
         }
@@ -97,7 +100,11 @@ impl Allocation {
     /// Returns a map for a block below [`LARGE_BLOCK`]; `None` if the block should be one of the allocator.
     #[cfg(all(feature = "mmap", target_os = "linux"))]
     fn medium_map(bytes: usize) -> Option<memmap2::MmapMut> {
-        if bytes >= LARGE_BLOCK || MEDIUM_BLOCKS.load(Relaxed) >= MAX_MEDIUM_BLOCKS || kept::is_limited() {
+        if bytes >= LARGE_BLOCK || MEDIUM_BLOCKS.load(Relaxed) >= MAX_MEDIUM_BLOCKS {
+            return None;
+        }
+        if kept::is_limited() {
+            kept::clear(); // those that were kept before the limit
             return None;
         }
         memmap2::MmapOptions::new().len(bytes).map_anon().ok()
@@ -237,8 +244,9 @@ mod kept {
     /// Keeps a map that nothing uses any more, and unmaps older ones if there are too many.
     pub(super) fn put(map: MmapMut) {
         let is_large = map.len() >= LARGE_BLOCK;
-        // For others, the process was not limited when they were mapped, and few are kept: two calls of the system for
-        // each would take longer than many a conversion.
+        // Smaller maps are made only while the process is not limited. If it is limited later, the kept ones are unmapped
+        // when a block of their size needs a new map, or an allocation fails. Here, two calls of the system for each
+        // block would take longer than many a conversion.
         if map.len() > max_bytes() || (is_large && is_limited()) {
             return;
         }
@@ -323,6 +331,43 @@ mod tests {
         }
         drop(Allocation::uninit(kept::max_bytes() + 1).unwrap()); // not kept
         kept::clear();
+    }
+
+    #[cfg(all(feature = "mmap", target_os = "linux", not(numeric_table_sanitized)))]
+    const LIMITED: &str = "NUMERIC_TABLE_TEST_OF_LIMITED_MEMORY";
+
+    /// The test below runs this in a separate process, whose other tests would be limited too.
+    #[cfg(all(feature = "mmap", target_os = "linux", not(numeric_table_sanitized)))]
+    #[test]
+    fn kept_maps_are_given_back_when_memory_is_limited_if_this_process_is_for_that() {
+        if std::env::var_os(LIMITED).is_none() || kept::is_limited() {
+            return;
+        }
+        let is_map = |allocation: &Allocation| matches!(allocation, Allocation::Map(_));
+        let (first, other) = (Allocation::uninit(1 << 20).unwrap(), Allocation::uninit(1 << 20).unwrap());
+        assert!(is_map(&first) && is_map(&other));
+        drop(first);
+        let limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY - 1, rlim_max: libc::RLIM_INFINITY };
+        // SAFETY: the call reads a local variable.
+        assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) }, 0);
+        drop(other);
+        assert!(is_map(&Allocation::uninit(1 << 20).unwrap()), "a kept one");
+        let new = Allocation::uninit(3 << 20).unwrap();
+        assert!(!is_map(&new) && !kept::clear(), "none is kept any more");
+    }
+
+    #[cfg(all(feature = "mmap", target_os = "linux", not(numeric_table_sanitized), not(miri)))]
+    #[test]
+    fn kept_maps_are_given_back_when_memory_is_limited() {
+        let test =
+            "array::allocate::tests::kept_maps_are_given_back_when_memory_is_limited_if_this_process_is_for_that";
+        let result = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", test])
+            .env(LIMITED, "1")
+            .output()
+            .unwrap();
+        let printed = String::from_utf8_lossy(&result.stdout);
+        assert!(result.status.success() && printed.contains("1 passed"), "{printed}");
     }
 
     #[cfg(all(feature = "mmap", target_os = "linux"))]

@@ -11,7 +11,7 @@ use super::allocate::Allocation;
 use super::construct::bytes_for;
 use super::uninit::write_copy;
 use super::{AnyArray, Array};
-use crate::base::cache::{FIRST_LEVEL, LINE, prefetch};
+use crate::base::cache::{BEYOND_CACHES, FIRST_LEVEL, LINE, prefetch};
 use crate::base::element::{ElementType, match_element};
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
@@ -112,7 +112,7 @@ impl<B> Drop for Filling<'_, B> {
     }
 }
 
-/// The number of rows between one that is copied and one that is requested from memory.
+/// The number of rows from one that is copied to the one that is requested from memory meanwhile.
 const AHEAD: usize = 16;
 
 /// Copies the rows with the given numbers to the front of the room, until it is full. Returns the number of values
@@ -166,15 +166,15 @@ fn copy_rows_of<B: Bits, const COLUMNS: usize>(
     Ok(count)
 }
 
-/// Requests the next of the rows that are copied later. Not one that is close behind the row that is copied now: the
-/// processor fetches memory ahead in order without being asked. And not one below the size of a line: the processor has
-/// many of these in work, and a request takes as long as a copy.
+/// Requests the next of the rows that are copied later. Skips rows shorter than a line, because the processor copies
+/// many of them at a time, and all rows of memory that a cache holds. Skips a row close behind the one that is copied
+/// now: the processor fetches memory in order by itself.
 #[inline(always)]
 fn request_row<B>(from: &[B], columns: usize, now: usize, later: &mut impl Iterator<Item = usize>) {
     /// The largest number of bytes that are requested. The processor fetches the rest of a longer row in order.
     const MOST: usize = 4 * LINE;
     let bytes = columns.saturating_mul(size_of::<B>());
-    if bytes < LINE {
+    if bytes < LINE || size_of_val(from) < BEYOND_CACHES {
         return;
     }
     let Some(row) = later.next().filter(|later| later.wrapping_sub(now) > 2 * AHEAD) else { return };
@@ -217,10 +217,10 @@ mod tests {
     #[test]
     fn rows_far_apart_are_requested_before_they_are_copied_and_found_missing_only_then() {
         for columns in [3, 8, 16, 37, 100] {
-            let all: Vec<u64> = (0..200 * columns as u64).collect();
-            let rows: Vec<usize> = (0..100).map(|place| place * 67 % 199).collect();
-            for skipped in [0, 1] {
-                let from = &all[skipped..]; // at a line, or not
+            let all: Vec<u64> = (0..1100 * columns as u64).collect();
+            let rows: Vec<usize> = (0..100).map(|place| place * 67 % 990).collect();
+            for skipped in 0..8 {
+                let from = &all[skipped..]; // at every distance from a line
                 let taken = rows.iter().flat_map(|row| &from[row * columns..(row + 1) * columns]);
                 let expected: Vec<f64> = taken.map(|&bits| f64::from_bits(bits)).collect();
                 let mut new = NewArray::new(ElementType::F64, expected.len()).unwrap();

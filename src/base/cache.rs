@@ -3,6 +3,10 @@
 /// The size of a cache line in bytes.
 pub(crate) const LINE: usize = 64;
 
+/// From this size in bytes on, memory is treated as larger than the second-level cache. In unit tests it is smaller, so
+/// that small tables reach the loops for large ones.
+pub(crate) const BEYOND_CACHES: usize = if cfg!(test) { 64 << 10 } else { 2 << 20 };
+
 /// The first-level cache, for [`prefetch`].
 pub(crate) const FIRST_LEVEL: i32 = 3; // `_MM_HINT_T0`
 

@@ -2,7 +2,8 @@
 //!
 //! A loop is written once, as a closure. Inlining it into a function with a level's target features compiles it for
 //! that level. The environment variable `NUMERIC_TABLE_CPU_LEVEL` (`baseline`, `avx2`, `avx512`) forces a level if the
-//! machine has it. Results are the same at every level.
+//! machine has it; many values whose address suits AVX2 better are converted with that instead of AVX-512. Results are
+//! the same at every level.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};

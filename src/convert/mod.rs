@@ -246,7 +246,7 @@ pub fn convert_slice<S: Element, D: Element>(source: &[S], target: &mut [D], pol
     }
     // The slices are created twice to stay in registers: passing one through memory doubles the time for a few
     // values.
-    match kernel::read_few(AnySlice::new(source), AnySliceMut::new(target), policy, || 0) {
+    match kernel::read_few::<{ kernel::FEW_OF_SLICE }>(AnySlice::new(source), AnySliceMut::new(target), policy) {
         true => Ok(()),
         false => kernel::read_column(AnySlice::new(source), AnySliceMut::new(target), policy),
     }

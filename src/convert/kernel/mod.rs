@@ -30,7 +30,10 @@ pub(crate) use beside::{
 pub(crate) use few::FewPairs;
 pub(crate) use gaps::{mark_nan, overlay_missing};
 pub(crate) use interleaved::Interleaved;
-pub(crate) use read::{OldValues, check, read, read_column, read_few, read_narrow, read_over, read_rows, read_rows_of};
+pub(crate) use read::{
+    FEW_OF_SLICE, FEW_OF_TABLE, OldValues, check, read, read_column, read_few, read_narrow, read_over, read_rows,
+    read_rows_of,
+};
 pub(crate) use report::report;
 pub(crate) use transpose::{Columns, TOGETHER};
 pub(crate) use write::{check_write, write, write_checked};

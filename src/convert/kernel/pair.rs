@@ -278,12 +278,12 @@ impl Pair {
 
     /// Returns the level for many values in memory, given the chosen one. With AVX-512, values of half the size of their
     /// results are loaded 32 bytes at a time. Where these begin in the middle of 32 bytes, as in large NumPy arrays,
-    /// every second load takes parts of two lines. AVX2 loads 16 bytes, and stores as many lines in a cycle.
+    /// every second load takes parts of two lines. AVX2 loads 16 bytes at a time, which is as fast from memory.
     pub(super) fn level_for(&self, values: AnySlice<'_>, chosen: Level) -> Level {
         let address = values.as_ptr().addr();
-        let is_half = self.target.size_in_bytes() == 2 * self.source.size_in_bytes();
+        let is_widened_twofold = self.target.size_in_bytes() == 2 * self.source.size_in_bytes();
         let is_in_the_middle = !address.is_multiple_of(32) && address.is_multiple_of(16);
-        match is_half && is_in_the_middle && self.is_lossless && self.is_simple() {
+        match is_widened_twofold && is_in_the_middle && self.is_lossless && self.is_simple() {
             true => chosen.without_avx512(),
             false => chosen,
         }
@@ -457,5 +457,28 @@ pub(super) unsafe fn typed<'a, S, D>(
             std::slice::from_raw_parts(source.cast(), count),
             std::slice::from_raw_parts_mut(target.cast::<MaybeUninit<D>>(), count),
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_in_the_middle_of_32_bytes_are_widened_by_shorter_vectors() {
+        let numbers = vec![0_f32; 64];
+        let aligned = numbers.as_ptr().addr().wrapping_neg() % 64 / size_of::<f32>();
+        let pair = |target| Pair::of(ElementType::F32, target);
+        for level in Level::available() {
+            for skipped in 0..16 {
+                let values = AnySlice::new(&numbers[aligned + skipped..]);
+                let expected = if skipped % 8 == 4 { level.without_avx512() } else { level };
+                assert_eq!(pair(ElementType::F64).level_for(values, level), expected, "{skipped} values after a line");
+                assert_eq!(pair(ElementType::I64).level_for(values, level), level, "not every value fits");
+                assert_eq!(pair(ElementType::I32).level_for(values, level), level, "as long as before");
+            }
+        }
+        let best = Level::available().pop().unwrap();
+        assert_ne!(best.without_avx512().vectors(), crate::array::Vectors::Avx512);
     }
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::interleaved::Interleaved;
 use super::pair::{COUNT_CHUNK, Pair};
+use super::requesting::RESULTS;
 use super::store::Store;
 use super::tiles::{Scratch, Tile, dense, first_in_row_order, tiles};
 use super::{Origin, Scalar};
@@ -100,23 +101,26 @@ pub(super) fn read_part(
     Ok(())
 }
 
-/// Converts a slice if the target has the same length, the policy permits the values, and they are few: below 64 KiB,
-/// and if they are checked, at most [`COUNT_CHUNK`] in the first-level cache. Returns whether it did. If the caller
-/// knows both types at compile time, the pair is a constant address after inlining. All other cases are for
-/// [`read_column`], or for [`read_rows_of`] if it should request the values from memory of the given size in bytes.
+/// The limit in bytes on the results of [`read_few`] for values of a slice, which are not requested.
+pub(crate) const FEW_OF_SLICE: usize = SIMPLE_BYTES;
+
+/// The limit in bytes on the results of [`read_few`] for values of a table: from this size on, they may be requested.
+pub(crate) const FEW_OF_TABLE: usize = RESULTS.start;
+
+/// Converts a slice if the target has the same length, the policy permits the values, and they are few: results below
+/// a limit, and if they are checked, at most [`COUNT_CHUNK`] in the first-level cache. Returns whether it did. If the
+/// caller knows both types at compile time, the pair is a constant address after inlining. All other cases are for
+/// [`read_column`] and [`read_rows_of`].
 #[inline(always)]
-pub(crate) fn read_few(
+pub(crate) fn read_few<const LIMIT: usize>(
     values: AnySlice<'_>,
     target: AnySliceMut<'_>,
     policy: ConversionPolicy,
-    memory: impl FnOnce() -> usize,
 ) -> bool {
     let target = target.into_room();
     let pair = Pair::of(values.element_type(), target.element_type());
-    let is_few = target.size_in_bytes() < SMALL_BYTES
-        || (target.size_in_bytes() < SIMPLE_BYTES && !pair.is_requested(target.size_in_bytes(), memory));
-    let is_permitted = is_few
-        && values.len() == target.len()
+    let is_permitted = values.len() == target.len()
+        && target.size_in_bytes() < LIMIT
         && (!pair.needs_check(policy)
             || (bytes_of(values, &target) < FIRST_CACHES.start && permits_few(pair, policy, values)));
     if is_permitted {
@@ -180,8 +184,8 @@ pub(crate) fn read_rows(
     read_window(window, target, pair, policy, origin, old)
 }
 
-/// Like [`read_rows`], for a part of a table that has memory of the given size in bytes. If that fits in no cache, values
-/// are requested where that takes less time.
+/// Like [`read_rows`], for a part of a table that has memory of the given size in bytes. If the second-level cache does
+/// not hold that, values are requested where that takes less time.
 ///
 /// # Errors
 /// Those of [`read_rows`].
@@ -195,8 +199,7 @@ pub(crate) fn read_rows_of(
     old: OldValues,
 ) -> Result<()> {
     let pair = Pair::of(window.element_type(), target.element_type());
-    if pair.is_requested(target.size_in_bytes(), memory)
-        && !pair.needs_check(policy)
+    if pair.is_requested(policy, target.size_in_bytes(), memory)
         && let Some(values) = window.as_slice()
         && target.is_contiguous()
         && values.len() == target.rows() * target.columns()
@@ -253,9 +256,6 @@ fn read_contiguous(
 
 /// Results below this size in bytes are not cut into tasks or stored past the cache.
 const SIMPLE_BYTES: usize = 64 << 10;
-
-/// Results below this size in bytes are of a few values, which are not requested.
-const SMALL_BYTES: usize = 8 << 10;
 
 /// Returns whether the call is too small to be cut into tasks or stored past the cache, as most calls are.
 #[inline(always)]

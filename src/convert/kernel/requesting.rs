@@ -7,8 +7,9 @@
 use std::ops::Range;
 
 use super::pair::{Pair, typed};
-use crate::base::cache::{FIRST_LEVEL, LINE, SECOND_LEVEL, prefetch};
+use crate::base::cache::{BEYOND_CACHES, FIRST_LEVEL, LINE, SECOND_LEVEL, prefetch};
 use crate::base::element::{Element, ElementType};
+use crate::convert::ConversionPolicy;
 use crate::convert::fast::To;
 use crate::convert::level::Level;
 use crate::window::{AnyRoom, AnySlice};
@@ -17,10 +18,7 @@ use crate::window::{AnyRoom, AnySlice};
 pub(super) type Contiguous = unsafe fn(Level, *const u8, *mut u8, usize);
 
 /// The sizes in bytes of results whose values are requested.
-const RESULTS: Range<usize> = 8 << 10..(512 << 10) + 1;
-
-/// The size in bytes of the smallest memory from which values are requested.
-const LEAST_MEMORY: usize = if cfg!(test) { 64 << 10 } else { 2 << 20 };
+pub(super) const RESULTS: Range<usize> = 8 << 10..(512 << 10) + 1;
 
 /// The distances in bytes from values that are converted to those that are requested: into the second-level cache,
 /// which may have more requests at a time, and into the first one.
@@ -28,24 +26,25 @@ const FAR: usize = 8 << 10;
 const NEAR: usize = 1 << 10;
 
 impl Pair {
-    /// Returns whether values are converted in less time if they are requested, given the sizes in bytes of the results,
-    /// and of the memory that has the values.
+    /// Returns whether values are converted without a check, and in less time if they are requested, given the sizes in
+    /// bytes of the results, and of the memory that has the values.
     #[inline(always)]
-    pub(super) fn is_requested(&self, result: usize, memory: impl FnOnce() -> usize) -> bool {
-        self.requesting.is_some() && RESULTS.contains(&result) && memory() >= LEAST_MEMORY
+    pub(super) fn is_requested(&self, policy: ConversionPolicy, result: usize, memory: impl FnOnce() -> usize) -> bool {
+        let is_worthwhile = || self.requesting.is_some() && !self.needs_check(policy) && memory() >= BEYOND_CACHES;
+        RESULTS.contains(&result) && is_worthwhile() // most calls are for a few values
     }
 
     /// Converts values, and meanwhile requests those behind them, a line or a few at a time: requests for many lines at
     /// once delay other accesses. The last requests are for memory behind all of them: that of the next block, most
-    /// often. Panics if the types differ from those of the pair, or the lengths differ; callers
-    /// have checked.
+    /// often. Panics if the types differ from those of the pair, or the lengths differ; callers have checked.
     #[inline(never)]
     pub(super) fn convert_requesting(&self, level: Level, values: AnySlice<'_>, mut room: AnyRoom<'_>) {
         /// The number of lines that are converted, and requested, at a time.
         const LINES: usize = 4;
         self.check_ends(values, &room);
         if let Some(convert) = self.requesting {
-            // SAFETY: as in `convert`.
+            // SAFETY: the types are those that the loop was compiled for, both addresses are aligned for them, and the
+            // lengths are the same (`check_ends`). `room` is borrowed exclusively, so that they do not overlap.
             unsafe { convert(level, values.as_ptr(), room.as_mut_ptr(), values.len()) };
             return;
         }
@@ -71,6 +70,7 @@ impl Pair {
 pub(super) const fn loop_of<S: Element + To<D>, D: Element>() -> Option<Contiguous> {
     use ElementType::{F32, F64, I8, I16, I32, U8, U16, U32};
     match (S::TYPE, D::TYPE) {
+        _ if cfg!(not(target_arch = "x86_64")) => None, // `prefetch` does nothing there
         (I8 | U8 | I16 | U16 | I32 | U32, F32) | (I8 | U8 | I16 | U16 | I32 | U32 | F32, F64) => Some(convert::<S, D>),
         _ => None,
     }
@@ -88,15 +88,45 @@ unsafe fn convert<S: Element + To<D>, D: Element>(level: Level, source: *const u
         let rest = lines.remainder();
         let done = values.len() - rest.len();
         for (values, room) in lines.zip(rooms) {
-            let start = values.as_ptr().cast::<u8>();
-            prefetch::<SECOND_LEVEL>(start.wrapping_add(FAR), LINE);
-            prefetch::<FIRST_LEVEL>(start.wrapping_add(NEAR), LINE);
+            request(values);
             for (room, &value) in room.iter_mut().zip(values) {
                 room.write(value.to());
             }
+        }
+        if !rest.is_empty() {
+            request(rest);
         }
         for (room, &value) in room[done..].iter_mut().zip(rest) {
             room.write(value.to());
         }
     });
+}
+
+/// Requests the lines at both distances from the first of some values.
+#[inline(always)]
+fn request<S>(values: &[S]) {
+    let start = values.as_ptr().cast::<u8>();
+    prefetch::<SECOND_LEVEL>(start.wrapping_add(FAR), LINE);
+    prefetch::<FIRST_LEVEL>(start.wrapping_add(NEAR), LINE);
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_requested_from_large_memory_for_results_that_stay_in_a_cache() {
+        let (pair, saturate) = (Pair::of(ElementType::F32, ElementType::F64), ConversionPolicy::Saturate);
+        let is_requested = |result, memory| pair.is_requested(saturate, result, || memory);
+        for result in [8 << 10, 512 << 10] {
+            assert!(is_requested(result, BEYOND_CACHES) && !is_requested(result, BEYOND_CACHES - 1));
+        }
+        assert!(!is_requested((8 << 10) - 1, usize::MAX) && !is_requested((512 << 10) + 1, usize::MAX));
+        for (source, target) in [(ElementType::F64, ElementType::F32), (ElementType::F32, ElementType::F32)] {
+            assert!(!Pair::of(source, target).is_requested(saturate, 8 << 10, || usize::MAX), "{source} to {target}");
+        }
+        let pair = Pair::of(ElementType::I32, ElementType::F32);
+        let is_requested = |policy| pair.is_requested(policy, 8 << 10, || usize::MAX);
+        assert!(is_requested(ConversionPolicy::Checked) && !is_requested(ConversionPolicy::Exact));
+    }
 }

@@ -235,7 +235,7 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn read_few(&self, region: &Region, target: AnySliceMut<'_>, policy: ConversionPolicy, _: Token) -> bool {
         let values = self.range_here(region).and_then(|range| self.memory.here()?.get(range));
-        values.is_some_and(|values| kernel::read_few(AnySlice::new(values), target, policy, || self.memory_bytes()))
+        values.is_some_and(|values| kernel::read_few::<{ kernel::FEW_OF_TABLE }>(AnySlice::new(values), target, policy))
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -319,7 +319,7 @@ impl<T: Element> NumericTable for HomogenNumericTable<T> {
             && let Some(range) = self.range_here(region)
             && let Some(array) = self.memory.here().filter(|array| array.has_mutable_data())
             && let Some(values) = array.get(range)
-            && kernel::read_few(AnySlice::new(values), target, policy, || self.memory_bytes())
+            && kernel::read_few::<{ kernel::FEW_OF_TABLE }>(AnySlice::new(values), target, policy)
         {
             self.memory.move_into(region, None, lease);
             return true;

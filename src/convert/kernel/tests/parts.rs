@@ -34,8 +34,9 @@ fn parts_of_slices_become_arrays_as_the_rule_says() {
 
 fn parts_of_large_memory_are_rows<S: Element>(target: ElementType, random: &mut Random) {
     // Results of 8 KiB and more, which are requested, and of less.
-    for (turn, (start, count)) in [(0, 1020), (0, 2048), (3, 2049), (1, 8273)].into_iter().enumerate() {
-        let answers = Answers::<S>::random(target, POLICIES[turn % POLICIES.len()], start + count, 20_000, random);
+    let cases = [(0, 1020), (0, 2048), (3, 2049), (1, 8273)].into_iter();
+    for ((start, count), policy) in cases.flat_map(|case| POLICIES.map(|policy| (case, policy))) {
+        let answers = Answers::<S>::random(target, policy, start + count, 20_000, random);
         let values = AnySlice::new(&answers.values).range(start..start + count);
         let (window, origin) = (AnyWindow::of_rows(values, count, 1), Origin::default());
         let refused = (start..start + count).find(|&index| answers.is_refused(index));
