@@ -1,7 +1,22 @@
-//! Parts of slices, converted into new arrays a few lines at a time.
+//! Parts of slices, converted into new arrays, and of large memory, converted into rows: with requests for what follows.
 
 use super::*;
 use crate::convert::kernel::{part_to_array, read_rows_of};
+
+/// Checks the bytes, or the error, of a part of the values that was converted as one column.
+fn assert_part<S: Element>(answers: &Answers<S>, part: Range<usize>, found: std::result::Result<&[u8], &Error>) {
+    let name = format!("{part:?} of {} to {}", S::TYPE, answers.target);
+    match part.clone().find(|&index| answers.is_refused(index)) {
+        None => assert!(found.unwrap() == answers.converted.as_slice().range(part).bytes(), "{name}"),
+        Some(index) => {
+            let error = found.unwrap_err().kind();
+            assert!(
+                matches!(error, ErrorKind::ValueNotRepresentable { row, column: 0, .. } if *row == index - part.start),
+                "{name}: {error:?}"
+            );
+        }
+    }
+}
 
 fn parts_become_arrays<S: Element>(target: ElementType, random: &mut Random) {
     let parts = [(0, 0..0), (1, 0..1), (700, 0..700), (700, 3..260), (700, 63..129), (40, 39..40), (40, 40..40)];
@@ -9,20 +24,7 @@ fn parts_become_arrays<S: Element>(target: ElementType, random: &mut Random) {
         let answers = Answers::<S>::random(target, POLICIES[turn % POLICIES.len()], count, 1000, random);
         let (values, policy) = (AnySlice::new(&answers.values), answers.policy);
         let found = part_to_array(values, part.clone(), target, policy, Origin::default());
-        match part.clone().find(|&index| answers.is_refused(index)) {
-            None => {
-                let expected = answers.converted.as_slice().range(part.clone());
-                assert_eq!(found.unwrap().as_slice().bytes(), expected.bytes(), "{part:?} of {} to {target}", S::TYPE);
-            }
-            Some(index) => {
-                let error = found.unwrap_err().into_kind();
-                assert!(
-                    matches!(error, ErrorKind::ValueNotRepresentable { row, column: 0, .. } if row == index - part.start),
-                    "{part:?} of {} to {target}: {error:?}",
-                    S::TYPE
-                );
-            }
-        }
+        assert_part(&answers, part, found.as_ref().map(|array| array.as_slice().bytes()));
     }
 }
 
@@ -39,23 +41,12 @@ fn parts_of_large_memory_are_rows<S: Element>(target: ElementType, random: &mut 
         let answers = Answers::<S>::random(target, policy, start + count, 20_000, random);
         let values = AnySlice::new(&answers.values).range(start..start + count);
         let (window, origin) = (AnyWindow::of_rows(values, count, 1), Origin::default());
-        let refused = (start..start + count).find(|&index| answers.is_refused(index));
         match_element!(target, D => {
             let mut found = vec![D::default(); count];
             let rows = AnyRows::new(AnySliceMut::new(&mut found).into_room(), count, 1);
             let read = read_rows_of(|| usize::MAX, window, rows, answers.policy, origin, OldValues::Lost);
-            match refused {
-                None => {
-                    read.unwrap();
-                    let expected = answers.converted.as_slice().range(start..start + count);
-                    assert!(AnySlice::new(&found).bytes() == expected.bytes(), "{count} of {} to {target}", S::TYPE);
-                }
-                Some(index) => assert!(
-                    matches!(read.unwrap_err().kind(), ErrorKind::ValueNotRepresentable { row, .. } if *row == index - start),
-                    "{count} of {} to {target}",
-                    S::TYPE
-                ),
-            }
+            let found = AnySlice::new(&found).bytes();
+            assert_part(&answers, start..start + count, read.as_ref().map(|()| found));
         });
     }
 }
