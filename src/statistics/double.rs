@@ -4,6 +4,8 @@
 //! Used for sums over blocks, so that neither their magnitude nor intermediate sums cost precision.
 //! Source: Dekker 1971, Knuth's two-sum; Shewchuk 1997.
 
+use std::array::from_fn;
+
 use serde::de::{self, Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
@@ -156,6 +158,46 @@ fn scaled(value: f64, times: i32) -> f64 {
     (0..times.abs()).fold(value, |value, _| value * factor)
 }
 
+/// The operations of merging means, on several at a time, which become vectors where all results are within the range of
+/// `f64`. The results are those of the operations on one number.
+impl Double {
+    /// Returns the sums of two numbers each; `None` if one of them is beyond the range of `f64`.
+    #[inline]
+    pub(super) fn sums<const N: usize>(some: &[f64; N], others: &[f64; N]) -> Option<[Self; N]> {
+        let sums: [_; N] = from_fn(|lane| add_pairs((some[lane], 0.0), (others[lane], 0.0)));
+        are_finite(&sums).then(|| sums.map(|(high, low)| Self { high, low, scale: 0 }))
+    }
+
+    /// Moves means by a share of their distances to other means, and returns these distances.
+    #[inline]
+    pub(super) fn move_towards<const N: usize>(means: &mut [Self; N], others: &[Self; N], share: f64) -> [f64; N] {
+        if means.iter().chain(others).all(|number| number.scale == 0) {
+            let apart: [_; N] = from_fn(|lane| {
+                let (mean, other) = (&means[lane], &others[lane]);
+                add_pairs((other.high, other.low), (-mean.high, -mean.low))
+            });
+            let distances = apart.map(|(high, low)| high + low);
+            let moved: [_; N] =
+                from_fn(|lane| add_pairs((means[lane].high, means[lane].low), (distances[lane] * share, 0.0)));
+            if are_finite(&moved) {
+                *means = moved.map(|(high, low)| Self { high, low, scale: 0 });
+                return distances;
+            }
+        }
+        from_fn(|lane| {
+            let apart = others[lane].add(means[lane].negated());
+            means[lane] = means[lane].add(apart.times(Self::from(share)));
+            apart.value()
+        })
+    }
+}
+
+/// Returns whether all pairs are within the range of `f64`.
+#[inline(always)]
+fn are_finite(pairs: &[(f64, f64)]) -> bool {
+    pairs.iter().fold(true, |all, (high, low)| all & high.is_finite() & low.is_finite())
+}
+
 impl Double {
     /// Returns whether a sum can be this number, which may be deserialized: the scale that `add` returns never exceeds
     /// the larger of both scales and [`LAST`].
@@ -250,6 +292,42 @@ mod tests {
             .into_iter()
             .fold(Double::default(), Double::add);
         assert_eq!(sum.value(), 2.001);
+    }
+
+    #[test]
+    fn means_move_together_as_they_do_alone() {
+        let alone = |mean: Double, other: Double, share: f64| {
+            let apart = other.add(mean.negated());
+            (mean.add(apart.times(Double::from(share))), apart.value())
+        };
+        let bits = |number: Double| (number.high.to_bits(), number.low.to_bits(), number.scale);
+        let ends = [0.0, -0.0, 1e-320, 0.1, -3e200, f64::MAX, -f64::MAX, f64::INFINITY, f64::NAN];
+        let third = Double::from(1.0).divided_by(3.0);
+        let above = Double::from(f64::MAX).add(Double::from(f64::MAX));
+        let all: Vec<Double> = ends.map(Double::from).into_iter().chain([third, third.negated(), above]).collect();
+        for (&mean, &other) in all.iter().flat_map(|mean| all.iter().map(move |other| (mean, other))) {
+            for share in [0.5, 1.0 / 3.0, 1e-300] {
+                // Beside numbers of any kind, and beside those that become vectors.
+                for (beside, next) in [(mean, other), (third, Double::from(7.0))] {
+                    let (mut means, others) = ([mean, beside, mean], [other, next, other]);
+                    let distances = Double::move_towards(&mut means, &others, share);
+                    for (lane, (before, other)) in
+                        [(mean, other), (beside, next), (mean, other)].into_iter().enumerate()
+                    {
+                        let (expected, distance) = alone(before, other, share);
+                        assert_eq!(bits(means[lane]), bits(expected), "{before:?} to {other:?}");
+                        assert_eq!(distances[lane].to_bits(), distance.to_bits(), "{before:?} to {other:?}");
+                    }
+                }
+            }
+        }
+        for (&a, &b) in ends.iter().flat_map(|a| ends.iter().map(move |b| (a, b))) {
+            let expected = Double::from(a).add(Double::from(b));
+            match Double::sums(&[a, 0.1], &[b, 0.2]) {
+                Some([sum, _]) => assert_eq!(bits(sum), bits(expected), "{a:e} + {b:e}"),
+                None => assert!(expected.scale > 0 || !expected.is_finite(), "{a:e} + {b:e}"),
+            }
+        }
     }
 
     #[test]

@@ -35,6 +35,7 @@ mod sketch;
 mod sparse;
 mod stream;
 mod strips;
+mod tiles;
 
 pub use bins::HistogramBins;
 pub use column::ColumnStatistics;

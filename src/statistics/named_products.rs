@@ -13,7 +13,7 @@ use serde::de;
 use super::blocks::{Work, cut, dictionary_of, fits, names_of, with_rows};
 use super::double::Double;
 use super::options::StatisticsOptions;
-use super::product::{Products, cost, lower_half};
+use super::product::{Products, cost};
 use super::strips::{BLOCK_ROWS, Block, Center};
 use crate::base::count::{rows_after, same_count};
 use crate::base::element::Element;
@@ -141,8 +141,8 @@ impl NamedProducts {
         match work.shape {
             shape if shape.is_empty() => self.products.rows += shape.rows as u64,
             shape if shape.rows <= rows_at_once(shape.columns) => {
-                let mut blocks = Vec::new();
-                self.products.add(read(work, 0..shape.rows, center, &mut blocks)?)?;
+                let blocks = read(work, 0..shape.rows, center)?;
+                self.products.add(&blocks)?;
             }
             _ => self.products.merge(&compute(work, center)?)?,
         }
@@ -167,8 +167,9 @@ impl NamedProducts {
     pub(super) fn matrix(&self, value: impl Fn(f64, usize, usize) -> f64) -> Result<PackedSymmetricMatrix> {
         let (products, columns) = (&self.products, self.products.columns);
         let mut values = with_room(columns * (columns + 1) / 2)?; // in range, as are the sums
-        values
-            .extend(lower_half(columns).map(|(row, column)| plain_nan(value(products.get(row, column), row, column))));
+        for row in 0..columns {
+            products.for_row(row, |sum, column| values.push(plain_nan(value(sum, row, column))));
+        }
         let matrix = PackedSymmetricMatrix::from_packed(values, Triangle::Lower, DataLayout::RowMajor);
         let mut matrix = matrix?;
         matrix.set_dictionary(names_of(self.dictionary.as_ref(), columns))?;
@@ -245,7 +246,7 @@ fn by_groups(work: &Work<'_>, all: &mut Products) -> Result<()> {
     let (columns, center) = (work.shape.columns, all.center());
     let group = |rows: Range<usize>| {
         let mut products = Products::new(columns, center)?;
-        let mut block = [Block::new(columns, rows.len().min(BLOCK_ROWS), center)?];
+        let mut block = [Block::new(center)];
         let mut buffer = Vec::new();
         for rows in cut(rows.clone(), BLOCK_ROWS) {
             block[0].read(rows, columns, work.source, &mut buffer)?;
@@ -259,37 +260,47 @@ fn by_groups(work: &Work<'_>, all: &mut Products) -> Result<()> {
     in_order(groups, cost(work.shape.rows, columns), at_once, group, |found| all.merge(&found))
 }
 
-/// Multiplies several blocks at a time. Each thread computes some of the tiles of all of them.
+/// Multiplies several blocks at a time. Each thread computes some of the tiles of all of them, or reads some of the next
+/// blocks.
 fn by_tiles(work: &Work<'_>, all: &mut Products) -> Result<()> {
-    let mut blocks = Vec::new();
-    for rows in cut(0..work.shape.rows, rows_at_once(work.shape.columns)) {
-        all.add(read(work, rows.clone(), all.center(), &mut blocks)?)?;
+    let (columns, center) = (work.shape.columns, all.center());
+    let mut groups = cut(0..work.shape.rows, (rows_at_once(columns) / 2).next_multiple_of(BLOCK_ROWS));
+    let Some(mut rows) = groups.next() else { return Ok(()) };
+    let (mut blocks, mut next_blocks) = (read(work, rows.clone(), center)?, Vec::new());
+    loop {
+        let next = groups.next();
+        let pieces = next.clone().map_or(Vec::new(), |rows| pieces_of(rows, center, &mut next_blocks));
+        all.add_beside(&blocks, pieces, |(block, rows)| block.read(rows, columns, work.source, &mut Vec::new()))?;
         work.rows_done(rows.len());
+        let Some(next) = next else { return Ok(()) };
+        rows = next;
+        std::mem::swap(&mut blocks, &mut next_blocks);
     }
-    Ok(())
 }
 
-/// Returns the number of rows whose blocks are multiplied together.
+/// Returns the number of rows of the blocks that are held at a time.
 fn rows_at_once(columns: usize) -> usize {
     let block_bytes = columns.saturating_mul(BLOCK_ROWS * size_of::<f64>());
     (HELD_BYTES / block_bytes).clamp(1, 16) * BLOCK_ROWS
 }
 
-/// Reads several blocks, in parallel if that is faster. Reuses the memory of `blocks`, which are those of at least the
-/// same number of rows.
-fn read<'b>(work: &Work<'_>, rows: Range<usize>, center: Center, blocks: &'b mut Vec<Block>) -> Result<&'b [Block]> {
+/// Reads rows as blocks, in parallel if that is faster.
+fn read(work: &Work<'_>, rows: Range<usize>, center: Center) -> Result<Vec<Block>> {
     let columns = work.shape.columns;
     let task_count = parallel::task_count(cost(rows.len(), columns));
-    let parts: Vec<_> = cut(rows, BLOCK_ROWS).collect();
-    for rows in &parts[blocks.len().min(parts.len())..] {
-        blocks.push(Block::new(columns, rows.len(), center)?);
-    }
-    let blocks = &mut blocks[..parts.len()];
+    let mut blocks = Vec::new();
+    let pieces = pieces_of(rows, center, &mut blocks);
     let read = |(block, rows): (&mut Block, Range<usize>)| block.read(rows, columns, work.source, &mut Vec::new());
-    let tasks = blocks.iter_mut().zip(parts);
     match task_count {
-        1 => tasks.into_iter().try_for_each(read)?,
-        _ => parallel::map(tasks.collect(), read).into_iter().collect::<Result<()>>()?,
+        1 => pieces.into_iter().try_for_each(read)?,
+        _ => parallel::map(pieces, read).into_iter().collect::<Result<()>>()?,
     }
     Ok(blocks)
+}
+
+/// Divides rows into those of blocks, whose memory is used again.
+fn pieces_of(rows: Range<usize>, center: Center, blocks: &mut Vec<Block>) -> Vec<(&mut Block, Range<usize>)> {
+    let parts: Vec<_> = cut(rows, BLOCK_ROWS).collect();
+    blocks.resize_with(parts.len(), || Block::new(center));
+    blocks.iter_mut().zip(parts).collect()
 }

@@ -1,21 +1,22 @@
 //! Sums of products of centered columns: one half of the matrix product of a block of rows with itself.
 //!
 //! The columns of a block are divided into strips of eight, each stored row by row. Two strips make a tile of 8 x 8
-//! sums, stored column by column. Each sum is one chain of fused multiply-adds over the rows of the block, on every
-//! processor and thread, so results are the same bits everywhere. Blocks are centered on their own means before they
-//! are multiplied, and corrected for the rounding of these means (the corrected two-pass algorithm of Chan, Golub,
-//! LeVeque 1983). They are merged by the formula for merging any two results (Chan, Golub, LeVeque 1979).
+//! sums, stored column by column; `tiles` has the order of the tiles. Each sum is one chain of fused multiply-adds over
+//! the rows of the block, on every processor and thread, so results are the same bits everywhere. Blocks are centered on
+//! their own means before they are multiplied, and corrected for the rounding of these means (the corrected two-pass
+//! algorithm of Chan, Golub, LeVeque 1983). They are merged by the formula for merging any two results (Chan, Golub,
+//! LeVeque 1979).
 //!
 //! The loops are plain Rust that the compiler vectorizes at each CPU level. A fused multiply-add takes four cycles, and
 //! a core starts two in each: eight chains of vectors suffice only if none is late, and twelve leave room for that.
 //! Three tiles are computed together, because the eight columns of one tile are not a multiple of six. With AVX-512,
 //! eight chains are as fast as twelve or faster, in the medians of the measured turns.
 
-use std::ops::Range;
-
 use super::blocks::cut;
 use super::double::Double;
-use super::strips::{Block, Center, Lanes, Line, NEAR_STRIPS, STRIP};
+use super::strips::{Block, Center, Lanes, STRIP};
+use super::tiles::{Run, TileOrder};
+use crate::base::cache::{FIRST_LEVEL, prefetch};
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
@@ -46,9 +47,10 @@ pub(super) struct Products {
     center: Center,
     pub(super) columns: usize,
     pub(super) rows: u64,
-    /// Means or sums, one for each column. Additional columns fill the last strip.
-    means: Vec<Double>,
-    /// The tiles of the lower half, by rows of tiles. Tiles on the diagonal contain both halves.
+    /// Means or sums, one for each column, by strips. Additional columns fill the last strip.
+    means: Vec<[Double; STRIP]>,
+    order: TileOrder,
+    /// The tiles of the lower half. Tiles on the diagonal contain both halves.
     tiles: Vec<f64>,
 }
 
@@ -59,10 +61,10 @@ impl Products {
     /// [`ErrorKind::OutOfMemory`].
     pub(super) fn new(columns: usize, center: Center) -> Result<Self> {
         let strips = columns.div_ceil(STRIP);
-        let tiles = strips.checked_add(1).and_then(|next| strips.checked_mul(next)).map(|twice| twice / 2);
-        let count = tiles.and_then(|tiles| tiles.checked_mul(TILE)).ok_or(Error::out_of_memory(usize::MAX))?;
+        let order = TileOrder::new(strips);
+        let count = order.count().and_then(|tiles| tiles.checked_mul(TILE)).ok_or(Error::out_of_memory(usize::MAX))?;
         let tiles = filled(count, 0.0)?;
-        Ok(Self { center, columns, rows: 0, means: filled(strips * STRIP, Double::ZERO)?, tiles })
+        Ok(Self { center, columns, rows: 0, means: filled(strips, [Double::ZERO; STRIP])?, order, tiles })
     }
 
     pub(super) fn center(&self) -> Center {
@@ -80,6 +82,58 @@ impl Products {
     /// # Errors
     /// [`ErrorKind::OutOfMemory`]. On error, nothing is added.
     pub(super) fn add(&mut self, blocks: &[Block]) -> Result<()> {
+        self.add_beside(blocks, Vec::new(), |()| Ok(()))
+    }
+
+    /// Adds blocks, as [`add`](Self::add) does, while other threads call `other` with each of the other pieces of work.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfMemory`]: nothing is added, and no other work is done. The first error of `other`: the blocks
+    /// are added.
+    pub(super) fn add_beside<P: Send>(
+        &mut self,
+        blocks: &[Block],
+        others: Vec<P>,
+        other: impl Fn(P) -> Result<()> + Sync,
+    ) -> Result<()> {
+        enum Piece<'p, P> {
+            Other(P),
+            Tiles(usize, &'p mut [[f64; TILE]]),
+        }
+        let (steps, order) = (self.merge_steps(blocks)?, self.order);
+        let rows: usize = blocks.iter().map(|block| block.rows).sum();
+        let tasks = parallel::task_count(cost(rows, self.columns));
+        let (mut rest, mut start) = (self.tiles.as_chunks_mut::<TILE>().0, 0);
+        let smallest = rest.len().div_ceil(4 * tasks); // the last ones, so that no thread waits long for another
+        let (mut others, mut pieces) = (others.into_iter(), Vec::new());
+        while !rest.is_empty() {
+            let length = (rest.len() / tasks).max(smallest).min(rest.len());
+            let (part, tail) = rest.split_at_mut(length);
+            pieces.extend(others.next().map(Piece::Other));
+            pieces.push(Piece::Tiles(start, part));
+            (start, rest) = (start + length, tail);
+        }
+        pieces.extend(others.map(Piece::Other));
+        let results = parallel::map(pieces, |piece| match piece {
+            Piece::Other(piece) => other(piece),
+            Piece::Tiles(start, tiles) => {
+                for (block, step) in blocks.iter().zip(&steps) {
+                    for Run { tiles: run, row, column } in order.runs(start..start + tiles.len()) {
+                        let tiles = &mut tiles[run.start - start..run.end - start];
+                        add_tiles(tiles, block, step, row, column);
+                    }
+                }
+                Ok(())
+            }
+        });
+        results.into_iter().collect()
+    }
+
+    /// Merges the means of blocks and their numbers of rows, and returns what that changes in the sums.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfMemory`]. On error, nothing is merged.
+    fn merge_steps(&mut self, blocks: &[Block]) -> Result<Vec<Step>> {
         let room = |block: &Block| {
             let zeros = || filled(block.rests.len(), [0.0; STRIP]);
             Ok(Step { rests: zeros()?, deltas: zeros()?, weight: 0.0 })
@@ -90,70 +144,81 @@ impl Products {
             for (part, rest) in rests.iter_mut().zip(&block.rests) {
                 *part = rest.map(|rest| rest * inverse);
             }
-            let means = block.shifts.as_flattened().iter().zip(rests.as_flattened());
-            // Deviations beyond the range of `f64` spoil the products, but not the mean.
-            let means = means.map(|(&shift, &rest)| match shift.is_finite() && !rest.is_finite() {
-                true => Double::from(shift),
-                false => Double::from(shift).add(Double::from(rest)),
-            });
-            *weight = self.merge_means(means, block.rows as u64, deltas.as_flattened_mut());
+            let means_of = |strip: usize| means_of(&block.shifts[strip], &rests[strip]);
+            *weight = self.merge_means(means_of, block.rows as u64, deltas);
             self.rows += block.rows as u64;
         }
-        let rows: usize = blocks.iter().map(|block| block.rows).sum();
-        let tasks = parallel::task_count(cost(rows, self.columns));
-        let tiles = self.tiles.as_chunks_mut::<TILE>().0;
-        let step = tiles.len().div_ceil(tasks).max(1);
-        let parts = tiles.chunks_mut(step).enumerate().map(|(part, tiles)| (part * step, tiles)).collect();
-        parallel::map(parts, |(start, tiles): (usize, &mut [[f64; TILE]])| {
-            let end = start + tiles.len();
-            for (block, step) in blocks.iter().zip(&steps) {
-                for (run, i, j) in runs(start, end) {
-                    let tiles = &mut tiles[run.start - start..run.end - start];
-                    add_tiles(tiles, block, step, i, j);
-                }
-            }
-        });
-        Ok(())
+        Ok(steps)
     }
 
     /// Merges the sums of other rows with the same number of columns. The number of rows must not overflow.
     pub(super) fn merge(&mut self, other: &Self) -> Result<()> {
-        let mut deltas = filled(self.means.len() / STRIP, [0.0; STRIP])?;
-        let means = other.means.iter().copied();
-        let weight = self.merge_means(means, other.rows, deltas.as_flattened_mut());
+        let mut deltas = filled(self.means.len(), [0.0; STRIP])?;
+        let weight = self.merge_means(|strip| other.means[strip], other.rows, &mut deltas);
         self.rows += other.rows;
-        let pairs = self.tiles.as_chunks_mut::<TILE>().0.iter_mut().zip(other.tiles.as_chunks::<TILE>().0);
-        for ((mine, theirs), (i, j)) in pairs.zip(tiles_from(0)) {
-            for (column, delta) in deltas[j].iter().enumerate() {
-                let from = column * STRIP;
-                let places = mine[from..].iter_mut().zip(&theirs[from..]).zip(&deltas[i]);
-                places.for_each(|((mine, theirs), other)| *mine += theirs + delta * other * weight);
+        let mine = self.tiles.as_chunks_mut::<TILE>().0;
+        let theirs = other.tiles.as_chunks::<TILE>().0;
+        for Run { tiles, row, column } in self.order.runs(0..mine.len()) {
+            for (tile, strip) in tiles.zip(column..) {
+                let columns = mine[tile].as_chunks_mut::<STRIP>().0.iter_mut().zip(theirs[tile].as_chunks::<STRIP>().0);
+                for ((mine, theirs), delta) in columns.zip(&deltas[strip]) {
+                    let places = mine.iter_mut().zip(theirs).zip(&deltas[row]);
+                    places.for_each(|((mine, theirs), other)| *mine += theirs + delta * other * weight);
+                }
             }
         }
         Ok(())
     }
 
     /// Merges the means or sums of `added` rows. Stores the differences of the means in `deltas` and returns their
-    /// weight.
-    fn merge_means(&mut self, others: impl Iterator<Item = Double>, added: u64, deltas: &mut [f64]) -> f64 {
-        match self.center {
-            Center::Means => merge_means(&mut self.means, self.rows, others, added, deltas),
-            Center::Zero => {
-                self.means.iter_mut().zip(others).for_each(|(sum, other)| *sum = sum.add(other));
-                0.0
-            }
+    /// weight, which is zero for the first rows.
+    fn merge_means(&mut self, others: impl Fn(usize) -> [Double; STRIP], added: u64, deltas: &mut [Lanes]) -> f64 {
+        let strips = self.means.iter_mut().enumerate();
+        if self.center == Center::Zero {
+            strips.for_each(|(strip, sums)| {
+                sums.iter_mut().zip(others(strip)).for_each(|(sum, other)| *sum = sum.add(other));
+            });
+            return 0.0;
         }
+        if added == 0 {
+            return 0.0;
+        }
+        if self.rows == 0 {
+            strips.for_each(|(strip, means)| *means = others(strip));
+            return 0.0;
+        }
+        let (before, new) = (self.rows as f64, added as f64);
+        let share = new / (before + new);
+        for ((strip, means), deltas) in strips.zip(deltas) {
+            *deltas = Double::move_towards(means, &others(strip), share);
+        }
+        before * share
     }
 
     /// Returns the means. If nothing is subtracted from the columns, returns their sums.
     pub(super) fn means(&self) -> &[Double] {
-        &self.means[..self.columns]
+        &self.means.as_flattened()[..self.columns]
     }
 
-    /// Returns the sum of the products of two columns. On the diagonal, it is not negative.
-    pub(super) fn get(&self, row: usize, column: usize) -> f64 {
-        let sum = self.tiles[place_of(row.max(column), row.min(column))];
-        if row == column && sum < 0.0 { 0.0 } else { sum }
+    /// Returns the sum of the products of a column with itself, which is not negative.
+    pub(super) fn of_squares(&self, column: usize) -> f64 {
+        not_negative(self.tiles[self.place_of(column, column)])
+    }
+
+    /// Calls `of` with the sums of the products of a column with those up to itself, and their numbers. The last one is
+    /// not negative.
+    pub(super) fn for_row(&self, row: usize, mut of: impl FnMut(f64, usize)) {
+        for first in (0..=row).step_by(STRIP) {
+            let lanes =
+                self.tiles[self.place_of(row, first)..].iter().step_by(STRIP).zip(first..row.min(first + STRIP));
+            lanes.for_each(|(&sum, column)| of(sum, column));
+        }
+        of(self.of_squares(row), row);
+    }
+
+    /// Returns the position of a sum in the tiles.
+    fn place_of(&self, row: usize, column: usize) -> usize {
+        self.order.place_of(row / STRIP, column / STRIP) * TILE + column % STRIP * STRIP + row % STRIP
     }
 
     /// Returns the sums of the lower half, row by row. The products of `n` columns are computed from these
@@ -163,7 +228,7 @@ impl Products {
     /// [`ErrorKind::OutOfMemory`].
     pub(super) fn packed(&self) -> Result<Vec<f64>> {
         let mut sums = with_room(self.columns * (self.columns + 1) / 2)?; // in range, as are the sums
-        sums.extend(lower_half(self.columns).map(|(row, column)| plain_nan(self.tiles[place_of(row, column)])));
+        sums.extend(lower_half(self.columns).map(|(row, column)| plain_nan(self.tiles[self.place_of(row, column)])));
         Ok(sums)
     }
 
@@ -174,26 +239,27 @@ impl Products {
     pub(super) fn from_packed(rows: u64, means: &[Double], sums: &[f64], center: Center) -> Result<Self> {
         let mut all = Self::new(means.len(), center)?;
         all.rows = rows;
-        all.means[..means.len()].copy_from_slice(means);
+        all.means.as_flattened_mut()[..means.len()].copy_from_slice(means);
         for ((row, column), &sum) in lower_half(means.len()).zip(sums) {
-            all.tiles[place_of(row, column)] = sum;
+            let place = all.place_of(row, column);
+            all.tiles[place] = sum;
             if row / STRIP == column / STRIP {
-                all.tiles[place_of(column, row)] = sum; // the other half of a tile on the diagonal
+                let place = all.place_of(column, row);
+                all.tiles[place] = sum; // the other half of a tile on the diagonal
             }
         }
         Ok(all)
     }
 }
 
-/// Returns the row and column of each element of the lower half, row by row.
-pub(super) fn lower_half(columns: usize) -> impl Iterator<Item = (usize, usize)> {
-    (0..columns).flat_map(|row| (0..=row).map(move |column| (row, column)))
+/// Returns a sum of squares, which rounding may have made negative.
+fn not_negative(sum: f64) -> f64 {
+    if sum < 0.0 { 0.0 } else { sum }
 }
 
-/// Returns the position of a sum in the tiles.
-fn place_of(row: usize, column: usize) -> usize {
-    let (i, j) = (row / STRIP, column / STRIP);
-    (i * (i + 1) / 2 + j) * TILE + column % STRIP * STRIP + row % STRIP
+/// Returns the row and column of each element of the lower half, row by row.
+fn lower_half(columns: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..columns).flat_map(|row| (0..=row).map(move |column| (row, column)))
 }
 
 /// Returns the approximate number of bytes whose conversion takes as long as the products of the given number of rows.
@@ -201,55 +267,15 @@ pub(super) fn cost(rows: usize, columns: usize) -> usize {
     rows.saturating_mul(columns).saturating_mul(size_of::<f64>().max(columns / 4))
 }
 
-/// Returns the strips of each tile, starting with tile `start`.
-fn tiles_from(start: usize) -> impl Iterator<Item = (usize, usize)> {
-    let first = row_of(start);
-    let skipped = start - first * (first + 1) / 2;
-    (first..).flat_map(|i| (0..=i).map(move |j| (i, j))).skip(skipped)
-}
-
-/// Divides the tiles from `start` to `end` into runs, each a part of a row of tiles: the positions of the tiles, the
-/// strip of their row, and the strip of the first column. The runs of [`NEAR_STRIPS`] columns come first, row by row,
-/// then those of the next columns.
-fn runs(start: usize, end: usize) -> impl Iterator<Item = (Range<usize>, usize, usize)> {
-    let (first, after) = if start < end { (row_of(start), row_of(end - 1) + 1) } else { (0, 0) };
-    (0..after).step_by(NEAR_STRIPS).flat_map(move |near| {
-        (first.max(near)..after).filter_map(move |i| {
-            let row = i * (i + 1) / 2;
-            let run = start.max(row + near)..end.min(row + (near + NEAR_STRIPS).min(i + 1));
-            (!run.is_empty()).then(|| (run.clone(), i, run.start - row))
+/// Returns the means of a strip: the values that were subtracted, and what was left of them.
+fn means_of(shifts: &Lanes, rests: &Lanes) -> [Double; STRIP] {
+    Double::sums(shifts, rests).unwrap_or_else(|| {
+        // Deviations beyond the range of `f64` spoil the products, but not the mean.
+        std::array::from_fn(|lane| match (shifts[lane], rests[lane]) {
+            (shift, rest) if shift.is_finite() && !rest.is_finite() => Double::from(shift),
+            (shift, rest) => Double::from(shift).add(Double::from(rest)),
         })
     })
-}
-
-/// Returns the strip of the row of a tile.
-fn row_of(tile: usize) -> usize {
-    ((8 * tile + 1).isqrt() - 1) / 2
-}
-
-/// Merges the means of `added` rows into the means of `rows` rows. Stores their differences and returns the weight of
-/// these, which is zero for the first rows.
-fn merge_means(
-    means: &mut [Double],
-    rows: u64,
-    others: impl Iterator<Item = Double>,
-    added: u64,
-    deltas: &mut [f64],
-) -> f64 {
-    if rows == 0 || added == 0 {
-        if added > 0 {
-            means.iter_mut().zip(others).for_each(|(mean, other)| *mean = other);
-        }
-        return 0.0;
-    }
-    let (before, new) = (rows as f64, added as f64);
-    let share = new / (before + new);
-    for ((mean, other), delta) in means.iter_mut().zip(others).zip(deltas) {
-        let apart = other.add(mean.negated());
-        *delta = apart.value();
-        *mean = mean.add(apart.times(Double::from(share)));
-    }
-    before * share
 }
 
 /// Adds the products of strip `i` of a block with the strips from `j` on, each to its tile.
@@ -281,6 +307,7 @@ impl<const COLUMNS: usize, const ONE: usize> LongLoop for AddTiles<'_, COLUMNS, 
         let after = j + 3 * threes.len();
         for (tiles, j) in threes.iter_mut().zip((j..).step_by(3)) {
             let right = [block.strip(j), block.strip(j + 1), block.strip(j + 2)];
+            prefetch::<FIRST_LEVEL>(tiles.as_ptr().cast(), size_of_val(tiles)); // needed after many multiply-adds
             let products = multiply::<3, COLUMNS>(left, right);
             for ((tile, products), j) in tiles.iter_mut().zip(&products).zip(j..) {
                 add_tile(tile, products, block, step, i, j);
@@ -311,8 +338,8 @@ fn add_tile(tile: &mut [f64; TILE], products: &[Lanes; STRIP], block: &Block, st
 /// `COLUMNS` columns are multiplied over some rows, which stay in the first-level cache for the other columns.
 #[inline(always)]
 fn multiply<const TILES: usize, const COLUMNS: usize>(
-    left: &[Line],
-    right: [&[Line]; TILES],
+    left: &[Lanes],
+    right: [&[Lanes]; TILES],
 ) -> [[Lanes; STRIP]; TILES] {
     const { assert!((TILES * STRIP).is_multiple_of(COLUMNS), "no columns are left over") }
     const { assert!(COLUMNS <= STRIP && COLUMNS.is_multiple_of(2), "columns of two strips, from an even one on") }
@@ -341,15 +368,15 @@ fn multiply<const TILES: usize, const COLUMNS: usize>(
 #[inline(always)]
 fn add_products<const COLUMNS: usize, const FIRST: usize>(
     mut sums: [Lanes; COLUMNS],
-    left: &[Line],
-    right: [&[Line]; 2],
+    left: &[Lanes],
+    right: [&[Lanes]; 2],
 ) -> [Lanes; COLUMNS] {
     for ((left, first), second) in left.iter().zip(right[0]).zip(right[1]) {
         let right = [first, second];
         for (column, sums) in sums.iter_mut().enumerate() {
             let at = FIRST + column;
-            let factor = right[at / STRIP].0[at % STRIP];
-            for (sum, &left) in sums.iter_mut().zip(&left.0) {
+            let factor = right[at / STRIP][at % STRIP];
+            for (sum, &left) in sums.iter_mut().zip(left) {
                 *sum = factor.mul_add(left, *sum);
             }
         }
@@ -362,33 +389,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_cover_each_tile_once() {
-        let all: Vec<_> = tiles_from(0).take(2000).collect();
-        for (start, end) in [(0, 0), (0, 1), (0, 2000), (3, 3), (5, 6), (120, 137), (777, 1999), (1999, 2000)] {
-            let mut found: Vec<_> =
-                runs(start, end).flat_map(|(run, i, j)| run.zip(j..).map(move |(tile, j)| (tile, (i, j)))).collect();
-            found.sort_unstable();
-            assert!(found.into_iter().eq((start..end).map(|tile| (tile, all[tile]))), "{start}..{end}");
-        }
-    }
-
-    #[test]
-    fn tiles_are_counted_from_any_of_them() {
-        let all: Vec<_> = tiles_from(0).take(1000).collect();
-        assert_eq!(all[..6], [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1), (2, 2)]);
-        for start in 0..990 {
-            assert!(tiles_from(start).take(10).eq(all[start..start + 10].iter().copied()), "{start}");
-        }
-    }
-
-    #[test]
     fn products_are_the_same_bits_at_every_level() {
-        fn check<const TILES: usize, const COLUMNS: usize>(left: &[Line], right: [&[Line]; TILES]) {
+        fn check<const TILES: usize, const COLUMNS: usize>(left: &[Lanes], right: [&[Lanes]; TILES]) {
             let mut chains = [[[0.0_f64; STRIP]; STRIP]; TILES];
             for row in 0..left.len() {
                 for (column, chains) in chains.as_flattened_mut().iter_mut().enumerate() {
-                    let factor = right[column / STRIP][row].0[column % STRIP];
-                    let lanes = chains.iter_mut().zip(left[row].0);
+                    let factor = right[column / STRIP][row][column % STRIP];
+                    let lanes = chains.iter_mut().zip(left[row]);
                     lanes.for_each(|(sum, left)| *sum = left.mul_add(factor, *sum));
                 }
             }
@@ -400,7 +407,8 @@ mod tests {
         let value = |i: usize| ((i * 7919 % 1013) as f64 - 500.0) / 7.0;
         for rows in [1, NEAR_ROWS, NEAR_ROWS + 1, 256] {
             let strip = |which: usize| {
-                let line = |row: usize| Line(std::array::from_fn(|lane| value(row * (8 + which) + 3 * lane + which)));
+                let line =
+                    |row: usize| -> Lanes { std::array::from_fn(|lane| value(row * (8 + which) + 3 * lane + which)) };
                 (0..rows).map(line).collect::<Vec<_>>()
             };
             let strips: [_; 4] = std::array::from_fn(strip);

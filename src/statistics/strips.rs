@@ -3,9 +3,11 @@
 use std::ops::Range;
 
 use super::blocks::{ValueSource, cut};
+use crate::array::Array;
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::Result;
+use crate::base::parallel;
 use crate::base::room::filled;
 use crate::convert::level::{Level, LongLoop};
 use crate::table::Region;
@@ -18,12 +20,8 @@ pub(super) const STRIP: usize = 8;
 /// which stay in the second-level cache. A multiple of three: three tiles are computed at a time.
 pub(super) const NEAR_STRIPS: usize = 15;
 
+/// One row of a strip. In a block, it is a cache line: a vector that crosses two lines takes two loads.
 pub(super) type Lanes = [f64; STRIP];
-
-/// One row of a strip: one cache line. A vector that crosses two lines takes two loads.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[repr(C, align(64))]
-pub(super) struct Line(pub(super) Lanes);
 
 /// The values subtracted from columns before they are multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +37,7 @@ pub(super) struct Block {
     center: Center,
     pub(super) rows: usize,
     /// The values, strip by strip and row by row. Columns past the last are zeros.
-    strips: Vec<Line>,
+    strips: Array<f64>,
     /// For each strip, the values subtracted from its columns, about their means. If nothing was subtracted, their
     /// sums.
     pub(super) shifts: Vec<Lanes>,
@@ -48,19 +46,16 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Creates a block with room for `rows` rows.
-    ///
-    /// # Errors
-    /// [`ErrorKind::OutOfMemory`].
-    pub(super) fn new(columns: usize, rows: usize, center: Center) -> Result<Self> {
-        let count = columns.div_ceil(STRIP);
-        let zeros = |count| filled(count, [0.0; STRIP]);
-        let strips = filled(count.saturating_mul(rows), Line([0.0; STRIP]))?;
-        let (shifts, rests) = (zeros(count)?, zeros(count)?);
-        Ok(Self { center, rows: 0, strips, shifts, rests })
+    /// Creates a block without rows.
+    pub(super) fn new(center: Center) -> Self {
+        Self { center, rows: 0, strips: Array::default(), shifts: Vec::new(), rests: Vec::new() }
     }
 
-    /// Reads rows. `buffer` is used if their values have to be converted.
+    /// Reads rows, into the memory of those that were read before if they were as many. `buffer` is used if their
+    /// values have to be converted.
+    ///
+    /// # Errors
+    /// [`ErrorKind::OutOfMemory`]; the errors of reading the rows.
     pub(super) fn read(
         &mut self,
         rows: Range<usize>,
@@ -68,65 +63,48 @@ impl Block {
         source: &dyn ValueSource,
         buffer: &mut Vec<f64>,
     ) -> Result<()> {
+        let strips = columns.div_ceil(STRIP);
+        if self.shifts.len() != strips {
+            (self.shifts, self.rests) = (filled(strips, [0.0; STRIP])?, filled(strips, [0.0; STRIP])?);
+        }
+        let count = strips.saturating_mul(rows.len()).saturating_mul(STRIP);
+        if self.strips.len() < count {
+            self.strips = parallel::serially(|| Array::full(count, 0.0))?; // may use memory that was freed before
+        }
         let region = Region { rows, columns: 0..columns };
         let values = source.read(&region, buffer)?;
         self.rows = region.rows.len();
-        Level::chosen().run_long(Fill { block: self, values, columns });
+        let strips = self.strips.mutable_data()?.as_chunks_mut::<STRIP>().0;
+        let (shifts, rests) = (&mut self.shifts[..], &mut self.rests[..]);
+        Level::chosen().run_long(Fill { center: self.center, rows: self.rows, strips, shifts, rests, values, columns });
         Ok(())
     }
 
-    /// Fills and centers some strips at a time, which stay in the second-level cache.
-    #[inline(always)]
-    fn fill(&mut self, values: &[f64], columns: usize) {
-        let rows = self.rows;
-        for near in cut(0..self.shifts.len(), NEAR_STRIPS) {
-            let of_row = near.start * STRIP..columns.min(near.end * STRIP);
-            for (r, row) in values.chunks_exact(columns).enumerate() {
-                let (whole, rest) = row[of_row.clone()].as_chunks::<STRIP>();
-                let mut at = near.start * rows + r;
-                for values in whole {
-                    self.strips[at].0 = *values;
-                    at += rows;
-                }
-                if !rest.is_empty() {
-                    let mut last = [0.0; STRIP];
-                    last[..rest.len()].copy_from_slice(rest);
-                    self.strips[at].0 = last;
-                }
-            }
-            let strips = self.strips[near.start * rows..near.end * rows].chunks_exact_mut(rows);
-            let places = strips.zip(&mut self.shifts[near.clone()]).zip(&mut self.rests[near]);
-            for ((strip, shift), rest) in places {
-                subtract_means(strip, self.center, shift, rest);
-            }
-        }
-    }
-
-    pub(super) fn strip(&self, strip: usize) -> &[Line] {
-        &self.strips[strip * self.rows..(strip + 1) * self.rows]
+    pub(super) fn strip(&self, strip: usize) -> &[Lanes] {
+        &self.strips.as_chunks::<STRIP>().0[strip * self.rows..(strip + 1) * self.rows]
     }
 }
 
 /// Subtracts the means of its columns from a strip, and sums up what is left. If nothing is to be subtracted, stores
 /// the sums in `shift`, and does not change `rest`, which is zero.
 #[inline(always)]
-fn subtract_means(strip: &mut [Line], center: Center, shift: &mut Lanes, rest: &mut Lanes) {
+fn subtract_means(strip: &mut [Lanes], center: Center, shift: &mut Lanes, rest: &mut Lanes) {
     if center == Center::Zero {
-        *shift = sum_by_lanes(strip, |_, value| *value);
+        *shift = sum_by_lanes(strip, |values| *values);
         return;
     }
     // Relative to the first row, so that equal values have no deviations; on a part of each value, so that sums stay in
     // the range of `f64`.
-    let (first, part) = (strip[0].0, 1.0 / strip.len() as f64);
-    let means = sum_by_lanes(strip, |lane, value| *value * part - first[lane] * part);
+    let (first, part) = (strip[0], 1.0 / strip.len() as f64);
+    let means = sum_by_lanes(strip, |values| std::array::from_fn(|lane| values[lane] * part - first[lane] * part));
     *shift = std::array::from_fn(|lane| first[lane] + means[lane]);
     if shift.iter().any(|shift| !shift.is_finite()) {
         far_means(strip, part, shift);
     }
     let shift = *shift;
-    *rest = sum_by_lanes(strip, |lane, value| {
-        *value -= shift[lane];
-        *value
+    *rest = sum_by_lanes(strip, |values| {
+        *values = std::array::from_fn(|lane| values[lane] - shift[lane]);
+        *values
     });
 }
 
@@ -134,41 +112,72 @@ fn subtract_means(strip: &mut [Line], center: Center, shift: &mut Lanes, rest: &
 /// value exceeds it. The means of columns with a non-finite value stay infinite or NaN.
 #[cold]
 #[inline(never)]
-fn far_means(strip: &[Line], part: f64, means: &mut Lanes) {
-    let (first, half) = (strip[0].0, part / 2.0);
+fn far_means(strip: &[Lanes], part: f64, means: &mut Lanes) {
+    let (first, half) = (strip[0], part / 2.0);
     for (lane, mean) in means.iter_mut().enumerate().filter(|(_, mean)| !mean.is_finite()) {
-        let above: f64 = strip.iter().map(|line| line.0[lane] * half - first[lane] * half).sum();
+        let above: f64 = strip.iter().map(|line| line[lane] * half - first[lane] * half).sum();
         *mean = 2.0 * (first[lane] / 2.0 + above);
     }
 }
 
-/// Calls `of` for each value of a strip, which it may change, and sums the results by lanes: in four chains of rows, in
-/// the same order at every level.
+/// Calls `of` for each row of a strip, which it may change. Sums the results by lanes: in four chains of rows, in the
+/// same order at every level.
 #[inline(always)]
-fn sum_by_lanes(strip: &mut [Line], of: impl Fn(usize, &mut f64) -> f64) -> Lanes {
-    let mut sums = [[0.0; STRIP]; 4];
-    let (whole, rest) = strip.as_chunks_mut::<4>();
-    for rows in whole {
-        for (sum, values) in sums.iter_mut().zip(rows) {
-            (0..STRIP).for_each(|lane| sum[lane] += of(lane, &mut values.0[lane]));
-        }
+fn sum_by_lanes(strip: &mut [Lanes], of: impl Fn(&mut Lanes) -> Lanes) -> Lanes {
+    let add = |sums: Lanes, values: Lanes| -> Lanes { std::array::from_fn(|lane| sums[lane] + values[lane]) };
+    // One row at a time: from a loop over four rows, the compiler makes vectors of several rows, with shuffles.
+    let mut oldest_first = [[0.0; STRIP]; 4];
+    let count = strip.len();
+    for values in strip {
+        let [oldest, second, third, newest] = oldest_first;
+        oldest_first = [second, third, newest, add(oldest, of(values))];
     }
-    for (sum, values) in sums.iter_mut().zip(rest) {
-        (0..STRIP).for_each(|lane| sum[lane] += of(lane, &mut values.0[lane]));
-    }
-    std::array::from_fn(|lane| (sums[0][lane] + sums[1][lane]) + (sums[2][lane] + sums[3][lane]))
+    let [a, b, c, d] = oldest_first;
+    let [first, second, third, fourth] = match count % 4 {
+        0 => [a, b, c, d],
+        1 => [d, a, b, c],
+        2 => [c, d, a, b],
+        _ => [b, c, d, a],
+    };
+    add(add(first, second), add(third, fourth))
 }
 
 /// Fills a block with rows.
 struct Fill<'a> {
-    block: &'a mut Block,
+    center: Center,
+    rows: usize,
+    strips: &'a mut [Lanes],
+    shifts: &'a mut [Lanes],
+    rests: &'a mut [Lanes],
     values: &'a [f64],
     columns: usize,
 }
 
 impl LongLoop for Fill<'_> {
+    /// Fills and centers some strips at a time, which stay in the second-level cache.
     #[inline(always)]
     fn run(self) {
-        self.block.fill(self.values, self.columns);
+        let Self { center, rows, strips: all, shifts, rests, values, columns } = self;
+        for near in cut(0..shifts.len(), NEAR_STRIPS) {
+            let of_row = near.start * STRIP..columns.min(near.end * STRIP);
+            for (r, row) in values.chunks_exact(columns).enumerate() {
+                let (whole, rest) = row[of_row.clone()].as_chunks::<STRIP>();
+                let mut at = near.start * rows + r;
+                for values in whole {
+                    all[at] = *values;
+                    at += rows;
+                }
+                if !rest.is_empty() {
+                    let mut last = [0.0; STRIP];
+                    last[..rest.len()].copy_from_slice(rest);
+                    all[at] = last;
+                }
+            }
+            let strips = all[near.start * rows..near.end * rows].chunks_exact_mut(rows);
+            let places = strips.zip(&mut shifts[near.clone()]).zip(&mut rests[near]);
+            for ((strip, shift), rest) in places {
+                subtract_means(strip, center, shift, rest);
+            }
+        }
     }
 }
