@@ -24,7 +24,7 @@ pub(crate) const MIN_BYTES: usize = if cfg!(test) { 1 << 20 } else { 4 << 20 };
 const TASK_BYTES: usize = 256 << 10;
 
 /// The number of tasks per thread: more than one, because some threads are slower than others.
-const TASKS_PER_THREAD: usize = 4;
+pub(crate) const TASKS_PER_THREAD: usize = 4;
 
 /// Pieces are cut at multiples of this number of elements: entire cache lines for any element type.
 const LINE: usize = 64;

@@ -70,13 +70,13 @@ impl TileOrder {
     }
 }
 
-/// Returns the number of tiles before a row, among those of `width` columns, of which row 0 has the first.
+/// Returns the number of tiles in the rows before one. Row 0 has one tile, each row has one more, up to `width`.
 fn start_of_row(row: usize, width: usize) -> usize {
     let short = row.min(width);
     short * (short + 1) / 2 + (row - short) * width
 }
 
-/// Returns the row of a tile, among those of `width` columns.
+/// Returns the row of a tile, as `start_of_row` counts them.
 fn row_at(tile: usize, width: usize) -> usize {
     match tile.checked_sub(start_of_row(width, width)) {
         Some(after) => width + after / width,

@@ -8,11 +8,11 @@
 use std::ops::Range;
 
 use super::packing::{BecomeSame, OtherHalf, Packing, SIDE, TILE, Triangle, check_pairs};
-use super::parts::Part;
+use super::parts::{Part, TALL};
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType, match_element, match_width};
 use crate::base::error::{Error, ErrorKind, Result};
-use crate::base::parallel;
+use crate::base::parallel::{self, TASKS_PER_THREAD};
 use crate::base::trace::{self, CopyKind};
 use crate::base::value::AnyValue;
 use crate::convert::kernel::{self, OldValues};
@@ -274,19 +274,24 @@ fn read_band<B: Bits>(
 ) -> Result<()> {
     let (mut few, mut many, mut outcome) = ([B::default(); FEW], None, Ok(()));
     let tile = tile_for(band, &mut few, &mut many);
-    packing.for_each_part(band, |part| {
-        let Some(place) = band.place_of(part.region()) else { return }; // never: a part is inside
-        let mut target = target.cut(place.rows, place.columns);
-        if let Part::Columns(region) = &part
-            && read_columns(packing, AnySlice::of_bits(values, element), region, target.reborrow(), policy)
-        {
-            return;
-        }
-        let window = window_of(packing, (values, element), &part, tile);
+    let mut read_window = |part: &Part, target: AnyRows<'_>| {
+        let window = window_of(packing, (values, element), part, tile);
         let result = kernel::read_rows(window, target, policy, part.region().origin(), OldValues::Lost);
         if result.is_err() {
             outcome = earlier(std::mem::replace(&mut outcome, Ok(())), result);
         }
+    };
+    packing.for_each_part_to_read(band, |part| {
+        let Some(place) = band.place_of(part.region()) else { return }; // never: a part is inside
+        let mut target = target.cut(place.rows, place.columns);
+        let Part::Columns(region) = &part else { return read_window(&part, target) };
+        if read_columns(packing, AnySlice::of_bits(values, element), region, target.reborrow(), policy) {
+            return;
+        }
+        packing.for_each_part(region, |part| {
+            let Some(place) = region.place_of(part.region()) else { return }; // never
+            read_window(&part, target.cut(place.rows, place.columns));
+        });
     });
     outcome
 }
@@ -323,7 +328,9 @@ fn read(packing: &Packing, values: AnySlice<'_>, region: &Region, target: Target
         parallel::map(bands, check).into_iter().fold(Ok(()), earlier)?;
         policy = ConversionPolicy::Saturate;
     }
-    let bands = parallel::cut((region.clone(), rows), count, tasks, |(band, target), rows| {
+    // Tall pieces, if every thread gets one: there are several tasks for each.
+    let parts = if count / TALL * TASKS_PER_THREAD >= tasks { tasks.min(count.div_ceil(TALL)) } else { tasks };
+    let bands = parallel::cut((region.clone(), rows), count, parts, |(band, target), rows| {
         let ((first, rest), (head, tail)) = (band.split_at_row(band.rows.start + rows), target.split_at(true, rows));
         ((first, head), (rest, tail))
     });

@@ -14,11 +14,15 @@ const MIN_SQUARE: usize = 8;
 /// The number of values of four bytes in a cache line.
 const LINE: usize = 16;
 
+/// The number of rows of columns that are read by one call: 512 bytes of each where elements have four bytes. Shorter
+/// pieces of lines that are far from each other take longer to fetch, and share more cache lines with the next ones.
+pub(super) const TALL: usize = 128;
+
 /// A part of a region, processed by one call.
 pub(super) enum Part {
     /// Cells of one row that are contiguous in the packed array.
     Run(Region),
-    /// Cells of at most [`SIDE`] columns, each contiguous in the packed array: at most [`TILE`].
+    /// Cells of at most [`SIDE`] columns, each contiguous in the packed array: at most [`TILE`], or [`TALL`] rows.
     Columns(Region),
     /// Other cells: at most [`TILE`], or those of the region if it has fewer.
     Tile(Region),
@@ -54,32 +58,51 @@ impl Packing {
     }
 
     /// Calls `work` with the parts of a region: bands of rows from top to bottom, each split into runs, columns and
-    /// tiles such that every cache line is used completely.
+    /// tiles such that every cache line is used completely. A part has at most [`TILE`] cells, or is a run.
     pub(super) fn for_each_part(&self, region: &Region, mut work: impl FnMut(Part)) {
         let Region { rows, columns } = region;
-        if rows.is_empty() || columns.is_empty() {
+        let height = height_of(columns);
+        for band in bands(rows, height) {
+            self.for_each_part_of_band(&band, columns, &mut work);
+        }
+    }
+
+    /// Does the same, but columns that are contiguous in the rows of several bands are parts with up to [`TALL`] rows.
+    /// They come before the other parts of these bands.
+    pub(super) fn for_each_part_to_read(&self, region: &Region, mut work: impl FnMut(Part)) {
+        let Region { rows, columns } = region;
+        let height = height_of(columns);
+        for tall in bands(rows, TALL.max(height)) {
+            let mut rest = columns.clone();
+            if tall.len() > height {
+                let lines = self.lines_of(&tall, columns);
+                cut(&tall, lines.clone(), SIDE, Part::Columns, &mut work);
+                match self.begins_at_zero() {
+                    _ if lines.is_empty() => {}
+                    true => rest.end = lines.start,
+                    false => rest.start = lines.end,
+                }
+            }
+            for band in bands(&tall, height) {
+                self.for_each_part_of_band(&band, &rest, &mut work);
+            }
+        }
+    }
+
+    fn for_each_part_of_band(&self, band: &Range<usize>, columns: &Range<usize>, work: &mut impl FnMut(Part)) {
+        if columns.is_empty() {
             return;
         }
-        let height = TILE / columns.len().min(SIDE);
-        for first in rows.clone().step_by(height) {
-            let band = first..rows.end.min(first.saturating_add(height));
-            let run = common(&self.run_of(&band), columns);
-            let run = if run.len() < MIN_RUN { columns.end..columns.end } else { run };
-            if !run.is_empty() {
-                band.clone().for_each(|row| work(Part::Run(Region { rows: row..row + 1, columns: run.clone() })));
-            }
-            for side in [columns.start..run.start, run.end..columns.end] {
-                let lines = self.lines_of(&band, &side);
-                let mut cut = |columns: Range<usize>, width: usize, part: fn(Region) -> Part| {
-                    for start in columns.clone().step_by(width) {
-                        let columns = start..columns.end.min(start.saturating_add(width));
-                        work(part(Region { rows: band.clone(), columns }));
-                    }
-                };
-                cut(side.start..lines.start, TILE / band.len(), Part::Tile);
-                cut(lines.clone(), SIDE, Part::Columns);
-                cut(lines.end..side.end, TILE / band.len(), Part::Tile);
-            }
+        let run = common(&self.run_of(band), columns);
+        let run = if run.len() < MIN_RUN { columns.end..columns.end } else { run };
+        if !run.is_empty() {
+            band.clone().for_each(|row| work(Part::Run(Region { rows: row..row + 1, columns: run.clone() })));
+        }
+        for side in [columns.start..run.start, run.end..columns.end] {
+            let lines = self.lines_of(band, &side);
+            cut(band, side.start..lines.start, TILE / band.len(), Part::Tile, work);
+            cut(band, lines.clone(), SIDE, Part::Columns, work);
+            cut(band, lines.end..side.end, TILE / band.len(), Part::Tile, work);
         }
     }
 
@@ -92,5 +115,29 @@ impl Packing {
     pub(super) fn columns_after(&self, part: &Region) -> Range<usize> {
         let end = if self.begins_at_zero() { self.dimension() } else { part.rows.start + 1 };
         part.columns.end..end.max(part.columns.end)
+    }
+}
+
+/// Returns the number of rows of a band.
+fn height_of(columns: &Range<usize>) -> usize {
+    TILE / columns.len().clamp(1, SIDE)
+}
+
+/// Cuts rows into bands of a height.
+fn bands(rows: &Range<usize>, height: usize) -> impl Iterator<Item = Range<usize>> {
+    let end = rows.end;
+    rows.clone().step_by(height).map(move |first| first..end.min(first.saturating_add(height)))
+}
+
+/// Calls `work` with the parts of a band that have some columns, `width` of them each.
+fn cut(
+    band: &Range<usize>,
+    columns: Range<usize>,
+    width: usize,
+    part: fn(Region) -> Part,
+    work: &mut impl FnMut(Part),
+) {
+    for columns in bands(&columns, width) {
+        work(part(Region { rows: band.clone(), columns }));
     }
 }

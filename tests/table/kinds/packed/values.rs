@@ -7,7 +7,7 @@ use test_support::tables::huge;
 /// Every dimension around the sizes of tiles and runs, every packing, every part, against the formulas.
 #[test]
 fn every_dimension_is_read_repacked_and_copied_from_a_full_table() {
-    for n in (0..=10).chain([31, 32, 33, 63, 64, 65, 100, 161]) {
+    for n in (0..=10).chain([31, 32, 33, 63, 64, 65, 100, 161, 290]) {
         let values = (0..n * (n + 1) / 2).map(|number| number as i32 + 1).collect::<Vec<_>>();
         for (triangle, order) in TRIANGLES.into_iter().flat_map(|triangle| ORDERS.map(|order| (triangle, order))) {
             for half in [Half::Mirrored, Half::Zero(triangle)] {
@@ -241,6 +241,43 @@ fn a_large_matrix_is_read_by_several_threads_and_written_whole() {
         matrix.set(0, N - 1, f32::from(number(0, N - 1)) + 1.0).unwrap();
         let rows = matrix.rows::<f32>(..).unwrap();
         assert!((0..N * N).all(|at| rows[at] == f32::from(number(at / N, at % N)) + 1.0));
+    }
+}
+
+/// Columns of many rows are read by one call. If that refuses a value, smaller parts are read to find it.
+#[test]
+fn the_first_value_that_a_policy_refuses_is_named_wherever_it_is() {
+    const N: usize = 330;
+    fn checked(values: &mut [u8], shape: Shape) -> Target<'_> {
+        Target::new(AnySliceMut::new(values), shape, ConversionPolicy::Checked).unwrap()
+    }
+    for (triangle, order) in TRIANGLES.into_iter().flat_map(|triangle| ORDERS.map(|order| (triangle, order))) {
+        for cells in [&[(5, 300), (1, 301)][..], &[(127, 329)], &[(0, 128), (1, 128)], &[(128, 128)], &[(127, 0)]] {
+            let mut matrix = symmetric(vec![7.0_f32; N * (N + 1) / 2], triangle, order);
+            cells.iter().for_each(|&(row, column)| matrix.set(row, column, 256.0).unwrap());
+            let both = cells.iter().flat_map(|&(row, column)| [(row, column), (column, row)]);
+            for region in [Region::whole(shape(N, N)), Region { rows: 0..200, columns: 100..N }] {
+                let inside =
+                    both.clone().filter(|(row, column)| region.rows.contains(row) && region.columns.contains(column));
+                let first = inside.min();
+                let mut values = vec![9_u8; region.rows.len() * region.columns.len()];
+                let kept = matrix.read_region(&region, checked(&mut values, region.shape()));
+                assert!(first.is_none() || values.iter().all(|&value| value == 9));
+                let target = checked(&mut values, region.shape()).allow_partial_write();
+                let lost = matrix.read_region(&region, target);
+                for outcome in [kept, lost] {
+                    match (outcome, first) {
+                        (Ok(()), None) => {}
+                        (Err(error), Some(first)) => assert!(
+                            matches!(error.kind(), ErrorKind::ValueNotRepresentable { row, column, .. }
+                                if (*row, *column) == first),
+                            "{error} instead of {first:?}, {triangle:?} {order:?}"
+                        ),
+                        other => panic!("{other:?}"),
+                    }
+                }
+            }
+        }
     }
 }
 
