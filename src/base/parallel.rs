@@ -24,7 +24,7 @@ pub(crate) const MIN_BYTES: usize = if cfg!(test) { 1 << 20 } else { 4 << 20 };
 const TASK_BYTES: usize = 256 << 10;
 
 /// The number of tasks per thread: more than one, because some threads are slower than others.
-pub(crate) const TASKS_PER_THREAD: usize = 4;
+const TASKS_PER_THREAD: usize = 4;
 
 /// Pieces are cut at multiples of this number of elements: entire cache lines for any element type.
 const LINE: usize = 64;
@@ -74,6 +74,15 @@ pub(crate) fn cut<P>(whole: P, length: usize, parts: usize, mut split: impl FnMu
         rest = tail;
     }
     pieces
+}
+
+/// Returns the number of parts for [`cut`]ting `length` rows into at most `tasks` parts: parts of `height` rows or a
+/// multiple, if there is one for each thread.
+pub(crate) fn parts_of_height(height: usize, length: usize, tasks: usize) -> usize {
+    match tasks > 1 && length / height >= threads() {
+        true => length.div_ceil(length.div_ceil(tasks).next_multiple_of(height)),
+        false => tasks,
+    }
 }
 
 /// Returns the number of threads in the caller's pool, or in the global one. Returns one, for the caller, if the system

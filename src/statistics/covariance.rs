@@ -301,7 +301,7 @@ impl Covariance {
     pub fn correlation(&self) -> Result<PackedSymmetricMatrix> {
         let mut sums = filled(self.column_count(), f64::NAN)?;
         for (column, own) in sums.iter_mut().enumerate() {
-            let sum = self.sums.products.of_squares(column);
+            let sum = self.sums.products.sum_of_squares(column);
             // For a single row and for a constant column, the sum is zero.
             if sum > 0.0 && sum.is_finite() {
                 *own = sum;

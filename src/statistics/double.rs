@@ -158,10 +158,10 @@ fn scaled(value: f64, times: i32) -> f64 {
     (0..times.abs()).fold(value, |value, _| value * factor)
 }
 
-/// The operations of merging means, on several at a time, which become vectors where all results are within the range of
-/// `f64`. The results are those of the operations on one number.
+/// Operations on several numbers at a time, for means that are merged. The compiler makes vectors of them. The results
+/// are those of the operations on one number.
 impl Double {
-    /// Returns the sums of two numbers each; `None` if one of them is beyond the range of `f64`.
+    /// Adds numbers lane by lane. Returns `None` if a sum is beyond the range of `f64`.
     #[inline]
     pub(super) fn sums<const N: usize>(some: &[f64; N], others: &[f64; N]) -> Option<[Self; N]> {
         let sums: [_; N] = from_fn(|lane| add_pairs((some[lane], 0.0), (others[lane], 0.0)));

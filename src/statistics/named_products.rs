@@ -34,7 +34,8 @@ use crate::table::packed::{PackedSymmetricMatrix, Triangle};
 const FEW_COLUMNS: usize = 128;
 /// Number of rows of a group.
 const GROUP_ROWS: usize = 16 * BLOCK_ROWS;
-/// Approximate number of bytes of sums that wait to be merged, and of blocks that are multiplied together.
+/// Approximate number of bytes of sums that wait to be merged, and of blocks: half of these are multiplied while the
+/// others are read.
 const HELD_BYTES: usize = 16 << 20;
 
 /// Sums of products of columns, and the metadata of these columns.
@@ -264,7 +265,7 @@ fn by_groups(work: &Work<'_>, all: &mut Products) -> Result<()> {
 /// blocks.
 fn by_tiles(work: &Work<'_>, all: &mut Products) -> Result<()> {
     let (columns, center) = (work.shape.columns, all.center());
-    let mut groups = cut(0..work.shape.rows, (rows_at_once(columns) / 2).next_multiple_of(BLOCK_ROWS));
+    let mut groups = cut(0..work.shape.rows, rows_of_group(columns));
     let Some(mut rows) = groups.next() else { return Ok(()) };
     let (mut blocks, mut next_blocks) = (read(work, rows.clone(), center)?, Vec::new());
     loop {
@@ -278,7 +279,12 @@ fn by_tiles(work: &Work<'_>, all: &mut Products) -> Result<()> {
     }
 }
 
-/// Returns the number of rows of the blocks that are held at a time.
+/// Returns the number of rows of the blocks that are multiplied together: half of those that are held, or one block.
+fn rows_of_group(columns: usize) -> usize {
+    (rows_at_once(columns) / 2).next_multiple_of(BLOCK_ROWS)
+}
+
+/// Returns about the number of rows of the blocks that are held at a time.
 fn rows_at_once(columns: usize) -> usize {
     let block_bytes = columns.saturating_mul(BLOCK_ROWS * size_of::<f64>());
     (HELD_BYTES / block_bytes).clamp(1, 16) * BLOCK_ROWS
@@ -298,7 +304,7 @@ fn read(work: &Work<'_>, rows: Range<usize>, center: Center) -> Result<Vec<Block
     Ok(blocks)
 }
 
-/// Divides rows into those of blocks, whose memory is used again.
+/// Assigns rows to blocks. Existing blocks keep their memory.
 fn pieces_of(rows: Range<usize>, center: Center, blocks: &mut Vec<Block>) -> Vec<(&mut Block, Range<usize>)> {
     let parts: Vec<_> = cut(rows, BLOCK_ROWS).collect();
     blocks.resize_with(parts.len(), || Block::new(center));

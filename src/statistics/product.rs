@@ -16,7 +16,7 @@ use super::blocks::cut;
 use super::double::Double;
 use super::strips::{Block, Center, Lanes, STRIP};
 use super::tiles::{Run, TileOrder};
-use crate::base::cache::{FIRST_LEVEL, prefetch};
+use crate::base::cache::{FIRST_LEVEL, LINE, prefetch};
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
@@ -73,8 +73,8 @@ impl Products {
 
     /// Returns the number of bytes that the sums of the given number of columns need.
     pub(super) fn bytes(columns: usize) -> usize {
-        let strips = columns.div_ceil(STRIP);
-        (strips.saturating_mul(strips.saturating_add(1)) / 2).saturating_mul(TILE * size_of::<f64>())
+        let tiles = TileOrder::new(columns.div_ceil(STRIP)).count();
+        tiles.unwrap_or(usize::MAX).saturating_mul(TILE * size_of::<f64>())
     }
 
     /// Adds blocks. Several threads compute the tiles if that is faster. The number of rows must not overflow.
@@ -85,7 +85,8 @@ impl Products {
         self.add_beside(blocks, Vec::new(), |()| Ok(()))
     }
 
-    /// Adds blocks, as [`add`](Self::add) does, while other threads call `other` with each of the other pieces of work.
+    /// Adds blocks, as [`add`](Self::add) does, and calls `other` with each of the other pieces of work, at the same time
+    /// if there are several threads.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`]: nothing is added, and no other work is done. The first error of `other`: the blocks
@@ -129,7 +130,7 @@ impl Products {
         results.into_iter().collect()
     }
 
-    /// Merges the means of blocks and their numbers of rows, and returns what that changes in the sums.
+    /// Merges the means of blocks and their numbers of rows, and returns the changes to the sums.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`]. On error, nothing is merged.
@@ -200,25 +201,25 @@ impl Products {
         &self.means.as_flattened()[..self.columns]
     }
 
-    /// Returns the sum of the products of a column with itself, which is not negative.
-    pub(super) fn of_squares(&self, column: usize) -> f64 {
+    /// Returns the sum of the squares of a column, which is not negative.
+    pub(super) fn sum_of_squares(&self, column: usize) -> f64 {
         not_negative(self.tiles[self.place_of(column, column)])
     }
 
-    /// Calls `of` with the sums of the products of a column with those up to itself, and their numbers. The last one is
-    /// not negative.
+    /// Calls `of` with each sum of products of column `row` and a column up to it, and with the index of that column.
+    /// The last sum is not negative.
     pub(super) fn for_row(&self, row: usize, mut of: impl FnMut(f64, usize)) {
         for first in (0..=row).step_by(STRIP) {
             let lanes =
                 self.tiles[self.place_of(row, first)..].iter().step_by(STRIP).zip(first..row.min(first + STRIP));
             lanes.for_each(|(&sum, column)| of(sum, column));
         }
-        of(self.of_squares(row), row);
+        of(self.sum_of_squares(row), row);
     }
 
     /// Returns the position of a sum in the tiles.
     fn place_of(&self, row: usize, column: usize) -> usize {
-        self.order.place_of(row / STRIP, column / STRIP) * TILE + column % STRIP * STRIP + row % STRIP
+        self.order.index_of(row / STRIP, column / STRIP) * TILE + column % STRIP * STRIP + row % STRIP
     }
 
     /// Returns the sums of the lower half, row by row. The products of `n` columns are computed from these
@@ -267,7 +268,7 @@ pub(super) fn cost(rows: usize, columns: usize) -> usize {
     rows.saturating_mul(columns).saturating_mul(size_of::<f64>().max(columns / 4))
 }
 
-/// Returns the means of a strip: the values that were subtracted, and what was left of them.
+/// Returns the means of a strip: the subtracted values plus the means of the rest.
 fn means_of(shifts: &Lanes, rests: &Lanes) -> [Double; STRIP] {
     Double::sums(shifts, rests).unwrap_or_else(|| {
         // Deviations beyond the range of `f64` spoil the products, but not the mean.
@@ -307,7 +308,8 @@ impl<const COLUMNS: usize, const ONE: usize> LongLoop for AddTiles<'_, COLUMNS, 
         let after = j + 3 * threes.len();
         for (tiles, j) in threes.iter_mut().zip((j..).step_by(3)) {
             let right = [block.strip(j), block.strip(j + 1), block.strip(j + 2)];
-            prefetch::<FIRST_LEVEL>(tiles.as_ptr().cast(), size_of_val(tiles)); // needed after many multiply-adds
+            // They are needed after many multiply-adds. The first one may begin inside a line.
+            prefetch::<FIRST_LEVEL>(tiles.as_ptr().cast(), size_of_val(tiles) + LINE - 1);
             let products = multiply::<3, COLUMNS>(left, right);
             for ((tile, products), j) in tiles.iter_mut().zip(&products).zip(j..) {
                 add_tile(tile, products, block, step, i, j);

@@ -20,7 +20,8 @@ pub(super) const STRIP: usize = 8;
 /// which stay in the second-level cache. A multiple of three: three tiles are computed at a time.
 pub(super) const NEAR_STRIPS: usize = 15;
 
-/// One row of a strip. In a block, it is a cache line: a vector that crosses two lines takes two loads.
+/// One row of a strip. In a block, it is a cache line, because an [`Array`] begins at one: a vector that crosses two
+/// lines takes two loads.
 pub(super) type Lanes = [f64; STRIP];
 
 /// The values subtracted from columns before they are multiplied.
@@ -51,8 +52,8 @@ impl Block {
         Self { center, rows: 0, strips: Array::default(), shifts: Vec::new(), rests: Vec::new() }
     }
 
-    /// Reads rows, into the memory of those that were read before if they were as many. `buffer` is used if their
-    /// values have to be converted.
+    /// Reads rows. Uses the memory of earlier rows again if it is large enough. `buffer` is used if values have to be
+    /// converted.
     ///
     /// # Errors
     /// [`ErrorKind::OutOfMemory`]; the errors of reading the rows.
@@ -69,7 +70,7 @@ impl Block {
         }
         let count = strips.saturating_mul(rows.len()).saturating_mul(STRIP);
         if self.strips.len() < count {
-            self.strips = parallel::serially(|| Array::full(count, 0.0))?; // may use memory that was freed before
+            self.strips = parallel::serially(|| Array::full(count, 0.0))?; // on this thread: others read blocks too
         }
         let region = Region { rows, columns: 0..columns };
         let values = source.read(&region, buffer)?;

@@ -1,4 +1,4 @@
-//! The order of the tiles of products: that in which they are computed.
+//! The order in which the tiles of products are stored and computed.
 
 use std::ops::Range;
 
@@ -9,16 +9,15 @@ use super::strips::NEAR_STRIPS;
 /// The tiles of [`NEAR_STRIPS`] column strips follow each other, row by row, and then those of the next ones. So a
 /// thread that computes some tiles reads the other strips once, while those of the columns stay in its second-level
 /// cache.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct TileOrder {
     /// The number of strips.
     strips: usize,
 }
 
 /// Tiles of one row that follow each other.
-#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Run {
-    /// The numbers of the tiles.
+    /// The indices of the tiles.
     pub(super) tiles: Range<usize>,
     /// The strip of their row.
     pub(super) row: usize,
@@ -36,8 +35,8 @@ impl TileOrder {
         Some(self.strips.checked_mul(self.strips.checked_add(1)?)? / 2)
     }
 
-    /// Returns the number of a tile.
-    pub(super) fn place_of(self, row: usize, column: usize) -> usize {
+    /// Returns the index of a tile.
+    pub(super) fn index_of(self, row: usize, column: usize) -> usize {
         let first = column / NEAR_STRIPS * NEAR_STRIPS;
         self.start_of(first) + start_of_row(row - first, self.width_from(first)) + column - first
     }
@@ -103,7 +102,7 @@ mod tests {
             let (order, all) = (TileOrder::new(strips), all_tiles(strips));
             assert_eq!(order.count(), Some(all.len()));
             for (place, &(row, column)) in all.iter().enumerate() {
-                assert_eq!(order.place_of(row, column), place, "{row}, {column} of {strips}");
+                assert_eq!(order.index_of(row, column), place, "{row}, {column} of {strips}");
             }
         }
         assert_eq!(TileOrder::new(usize::MAX).count(), None);

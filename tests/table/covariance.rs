@@ -3,7 +3,10 @@
 
 use std::path::Path;
 
-use numeric_table::{CsrNumericTable, PackedSymmetricMatrix, SoaNumericTable, prelude::*, statistics::Covariance};
+use numeric_table::table::spi::{Region, TableId, Target};
+use numeric_table::{
+    CsrNumericTable, PackedSymmetricMatrix, Partial, SoaNumericTable, prelude::*, statistics::Covariance,
+};
 use test_support::bits::Random;
 use test_support::tables::{LAYOUTS, assert_error, huge, numbered, shape};
 use test_support::{SmallNumber, for_each_element};
@@ -260,12 +263,72 @@ fn errors_name_what_is_wrong_and_leave_everything_as_it_was() {
 // --- the order of the work -----------------------------------------------------------------------------------------
 
 /// Tables that several threads work on: with few columns, and with many.
-fn large() -> [HomogenNumericTable<f32>; 2] {
+fn large() -> [HomogenNumericTable<f32>; 3] {
     let mut random = Random::new(5);
-    [(14_000, 40), (600, 300)].map(|(rows, columns)| {
+    [(14_000, 40), (600, 300), (WIDE.rows, WIDE.columns)].map(|(rows, columns)| {
         let values: Vec<f32> = (0..rows * columns).map(|_| random.below(1 << 24) as f32 / 997.0).collect();
         HomogenNumericTable::from_array(values, shape(rows, columns)).unwrap()
     })
+}
+
+/// A table with many columns, whose rows are multiplied in three groups: two of 2048 rows, and a short block.
+const WIDE: Shape = Shape { rows: 4107, columns: 129 };
+
+#[test]
+fn rows_that_are_read_ahead_give_the_same_bits_as_blocks_that_are_added_one_after_the_other() {
+    let value = |row: usize, column: usize| ((row * 31 + column * column * 7) % 1009) as f32 / 7.0;
+    let table = HomogenNumericTable::<f32>::from_fn(WIDE, value).unwrap();
+    let mut expected = Covariance::new(WIDE.columns).unwrap();
+    for rows in [0..1024, 1024..4096, 4096..WIDE.rows] {
+        let part = HomogenNumericTable::from_fn(shape(rows.len(), WIDE.columns), |row, column| {
+            value(rows.start + row, column)
+        });
+        Partial::update(&mut expected, &part.unwrap()).unwrap();
+    }
+    assert_eq!(bits_of(&of(&table)), bits_of(&expected));
+}
+
+/// Rows from `first` on cannot be read.
+struct Ends {
+    table: HomogenNumericTable<f32>,
+    first: usize,
+}
+
+impl NumericTable for Ends {
+    fn shape(&self) -> Shape {
+        self.table.shape()
+    }
+
+    fn dictionary(&self) -> &DataDictionary {
+        self.table.dictionary()
+    }
+
+    fn id(&self) -> TableId {
+        self.table.id()
+    }
+
+    fn read_region(&self, region: &Region, target: Target<'_>) -> Result<(), Error> {
+        match region.rows.end > self.first {
+            true => Err(Error::new(ErrorKind::LengthMismatch { expected: self.first, actual: region.rows.end })),
+            false => self.table.read_region(region, target),
+        }
+    }
+}
+
+#[test]
+fn the_first_error_of_rows_that_are_read_ahead_is_returned_and_nothing_is_added() {
+    for (first, block_end) in [(100, 256), (2048, 2304), (3000, 3072), (4096, 4107)] {
+        let table = Ends { table: HomogenNumericTable::full(WIDE, 1.5).unwrap(), first };
+        let is_first =
+            |error: &ErrorKind| matches!(error, ErrorKind::LengthMismatch { actual, .. } if *actual == block_end);
+        let error = Covariance::compute(&table).unwrap_err();
+        assert!(is_first(error.kind()), "{error}");
+        let mut covariance = of(&HomogenNumericTable::<f32>::full(shape(3, WIDE.columns), 2.5).unwrap());
+        let before = bits_of(&covariance);
+        let error = Partial::update(&mut covariance, &table).unwrap_err();
+        assert!(is_first(error.kind()), "{error}");
+        assert_eq!((covariance.row_count(), bits_of(&covariance)), (3, before));
+    }
 }
 
 #[test]

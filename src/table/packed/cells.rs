@@ -12,7 +12,7 @@ use super::parts::{Part, TALL};
 use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType, match_element, match_width};
 use crate::base::error::{Error, ErrorKind, Result};
-use crate::base::parallel::{self, TASKS_PER_THREAD};
+use crate::base::parallel;
 use crate::base::trace::{self, CopyKind};
 use crate::base::value::AnyValue;
 use crate::convert::kernel::{self, OldValues};
@@ -328,8 +328,7 @@ fn read(packing: &Packing, values: AnySlice<'_>, region: &Region, target: Target
         parallel::map(bands, check).into_iter().fold(Ok(()), earlier)?;
         policy = ConversionPolicy::Saturate;
     }
-    // Tall pieces, if every thread gets one: there are several tasks for each.
-    let parts = if count / TALL * TASKS_PER_THREAD >= tasks { tasks.min(count.div_ceil(TALL)) } else { tasks };
+    let parts = parallel::parts_of_height(TALL, count, tasks);
     let bands = parallel::cut((region.clone(), rows), count, parts, |(band, target), rows| {
         let ((first, rest), (head, tail)) = (band.split_at_row(band.rows.start + rows), target.split_at(true, rows));
         ((first, head), (rest, tail))

@@ -22,7 +22,8 @@ pub(super) const TALL: usize = 128;
 pub(super) enum Part {
     /// Cells of one row that are contiguous in the packed array.
     Run(Region),
-    /// Cells of at most [`SIDE`] columns, each contiguous in the packed array: at most [`TILE`], or [`TALL`] rows.
+    /// Cells of at most [`SIDE`] columns, each contiguous in the packed array: at most [`TILE`] cells, or
+    /// [`TALL`] rows where they are read.
     Columns(Region),
     /// Other cells: at most [`TILE`], or those of the region if it has fewer.
     Tile(Region),
@@ -62,33 +63,32 @@ impl Packing {
     pub(super) fn for_each_part(&self, region: &Region, mut work: impl FnMut(Part)) {
         let Region { rows, columns } = region;
         let height = height_of(columns);
-        for band in bands(rows, height) {
+        for band in in_steps(rows, height) {
             self.for_each_part_of_band(&band, columns, &mut work);
         }
     }
 
-    /// Does the same, but columns that are contiguous in the rows of several bands are parts with up to [`TALL`] rows.
+    /// Like [`for_each_part`](Self::for_each_part), but columns that are contiguous in the rows of several bands are parts with up to [`TALL`] rows.
     /// They come before the other parts of these bands.
     pub(super) fn for_each_part_to_read(&self, region: &Region, mut work: impl FnMut(Part)) {
         let Region { rows, columns } = region;
         let height = height_of(columns);
-        for tall in bands(rows, TALL.max(height)) {
+        for tall in in_steps(rows, TALL.max(height)) {
             let mut rest = columns.clone();
             if tall.len() > height {
                 let lines = self.lines_of(&tall, columns);
                 cut(&tall, lines.clone(), SIDE, Part::Columns, &mut work);
-                match self.begins_at_zero() {
-                    _ if lines.is_empty() => {}
-                    true => rest.end = lines.start,
-                    false => rest.start = lines.end,
+                if !lines.is_empty() {
+                    rest = if self.begins_at_zero() { rest.start..lines.start } else { lines.end..rest.end };
                 }
             }
-            for band in bands(&tall, height) {
+            for band in in_steps(&tall, height) {
                 self.for_each_part_of_band(&band, &rest, &mut work);
             }
         }
     }
 
+    /// Calls `work` with the parts of one band that have some columns.
     fn for_each_part_of_band(&self, band: &Range<usize>, columns: &Range<usize>, work: &mut impl FnMut(Part)) {
         if columns.is_empty() {
             return;
@@ -123,10 +123,10 @@ fn height_of(columns: &Range<usize>) -> usize {
     TILE / columns.len().clamp(1, SIDE)
 }
 
-/// Cuts rows into bands of a height.
-fn bands(rows: &Range<usize>, height: usize) -> impl Iterator<Item = Range<usize>> {
-    let end = rows.end;
-    rows.clone().step_by(height).map(move |first| first..end.min(first.saturating_add(height)))
+/// Divides rows or columns into ranges of a length.
+fn in_steps(all: &Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> {
+    let end = all.end;
+    all.clone().step_by(length).map(move |first| first..end.min(first.saturating_add(length)))
 }
 
 /// Calls `work` with the parts of a band that have some columns, `width` of them each.
@@ -137,7 +137,7 @@ fn cut(
     part: fn(Region) -> Part,
     work: &mut impl FnMut(Part),
 ) {
-    for columns in bands(&columns, width) {
+    for columns in in_steps(&columns, width) {
         work(part(Region { rows: band.clone(), columns }));
     }
 }
