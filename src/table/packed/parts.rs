@@ -22,8 +22,8 @@ pub(super) const TALL: usize = 128;
 pub(super) enum Part {
     /// Cells of one row that are contiguous in the packed array.
     Run(Region),
-    /// Cells of at most [`SIDE`] columns, each contiguous in the packed array: at most [`TILE`] cells, or
-    /// [`TALL`] rows where they are read.
+    /// Cells of at most [`SIDE`] columns, each contiguous in the packed array: at most [`TILE`] cells, or [`TALL`] rows
+    /// where they are read.
     Columns(Region),
     /// Other cells: at most [`TILE`], or those of the region if it has fewer.
     Tile(Region),
@@ -68,8 +68,8 @@ impl Packing {
         }
     }
 
-    /// Like [`for_each_part`](Self::for_each_part), but columns that are contiguous in the rows of several bands are parts with up to [`TALL`] rows.
-    /// They come before the other parts of these bands.
+    /// Like [`for_each_part`](Self::for_each_part), but columns that are contiguous in the rows of several bands are
+    /// parts with up to [`TALL`] rows. They come before the other parts of these bands.
     pub(super) fn for_each_part_to_read(&self, region: &Region, mut work: impl FnMut(Part)) {
         let Region { rows, columns } = region;
         let height = height_of(columns);
