@@ -79,9 +79,20 @@ pub(super) fn words_ahead<B>(words: &[u64], at: usize) -> &[u64] {
     words.get(at + AHEAD / (MASK_ROWS * size_of::<B>())..).unwrap_or_default()
 }
 
+/// The number of words for which one decision is made whether to request the values of all of them.
+const TOGETHER: usize = 8;
+
+/// Returns whether at least half of the next [`TOGETHER`] words have a bit. Then the values between those of such words
+/// are requested too: the processor fetches memory faster in order than with gaps.
+fn are_dense(words: &[u64]) -> bool {
+    let words = words.get(..TOGETHER).unwrap_or(words);
+    words.iter().filter(|&&word| word != 0).count() * 2 >= words.len()
+}
+
 /// Copies the values of a mask to the front of the room, word by word, while there is room for all values of a word.
 /// Returns how far it came: nowhere without the instructions. Meanwhile requests the values of the words
-/// [ahead](words_ahead): the processor does so by itself within a page only.
+/// [ahead](words_ahead) that have a bit, or are between [such words](are_dense): the processor does so by itself within
+/// a page only.
 pub(super) fn by_vectors<B: Bits>(
     values: &[B],
     words: &[u64],
@@ -161,11 +172,14 @@ mod x86 {
                 ahead: &[u64],
                 room: &mut [MaybeUninit<B>],
             ) -> Progress {
-                let mut progress = Progress::default();
+                let (mut progress, mut is_dense) = (Progress::default(), false);
                 for (index, (values, &word)) in values.as_chunks::<MASK_ROWS>().0.iter().zip(words).enumerate() {
                     let Some(place) = room[progress.written..].first_chunk_mut::<MASK_ROWS>() else { break };
                     progress.words += 1;
-                    if ahead.get(index).is_some_and(|&word| word != 0) {
+                    if index.is_multiple_of(TOGETHER) {
+                        is_dense = are_dense(ahead.get(index..).unwrap_or_default());
+                    }
+                    if ahead.get(index).is_some_and(|&word| is_dense || word != 0) {
                         let later = values.as_ptr().cast::<u8>().wrapping_add(AHEAD);
                         cache::prefetch::<{ cache::SECOND_LEVEL }>(later, size_of_val(values));
                     }
@@ -332,6 +346,18 @@ mod tests {
         assert_eq!(words_ahead::<u8>(&words, 71), [199]);
         assert_eq!(words_ahead::<u8>(&words, 72), [0; 0]);
         assert_eq!(words_ahead::<u16>(&words, 1000), [0; 0]);
+    }
+
+    #[test]
+    fn words_are_dense_if_half_of_the_next_ones_have_a_bit() {
+        let dense = |words: &[u64]| are_dense(words);
+        assert!(dense(&[1, 0, 7, 0, 1, 0, 1 << 63, 0]) && !dense(&[1, 0, 7, 0, 1, 0, 0, 0]));
+        assert!(dense(&[u64::MAX; 3]) && dense(&[0, 1]) && !dense(&[0, 0, 1]));
+        let (mut words, last) = ([0; 20], TOGETHER - 1);
+        words[TOGETHER..].fill(1);
+        assert!(!dense(&words), "only the next ones");
+        words[..=last / 2].fill(1);
+        assert!(dense(&words));
     }
 
     #[test]

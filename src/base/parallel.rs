@@ -11,6 +11,7 @@ use std::sync::OnceLock;
 use std::sync::{Mutex, PoisonError};
 
 use super::error::Result;
+use super::range;
 
 /// Work on fewer bytes than this, counting bytes read plus bytes written, stays on the calling thread.
 ///
@@ -65,23 +66,28 @@ fn step_of(length: usize, parts: usize) -> usize {
 
 /// Cuts `length` elements into about `parts` parts, from front to back. `split` cuts the rest in two after the given
 /// number of elements.
-pub(crate) fn cut<P>(whole: P, length: usize, parts: usize, mut split: impl FnMut(P, usize) -> (P, P)) -> Vec<P> {
-    let step = step_of(length, parts);
-    let (mut pieces, mut rest) = (Vec::with_capacity(parts), whole);
-    for start in (0..length).step_by(step) {
-        let (piece, tail) = split(rest, step.min(length - start));
+pub(crate) fn cut<P>(whole: P, length: usize, parts: usize, split: impl FnMut(P, usize) -> (P, P)) -> Vec<P> {
+    cut_by(whole, length, step_of(length, parts), split)
+}
+
+/// Cuts `length` elements into parts of `step` elements, at least one, from front to back. `split` cuts the rest in two
+/// after the given number of elements.
+pub(crate) fn cut_by<P>(whole: P, length: usize, step: usize, mut split: impl FnMut(P, usize) -> (P, P)) -> Vec<P> {
+    let (mut pieces, mut rest) = (Vec::with_capacity(length.div_ceil(step.max(1))), whole);
+    for piece in range::cut(0..length, step) {
+        let (piece, tail) = split(rest, piece.len());
         pieces.push(piece);
         rest = tail;
     }
     pieces
 }
 
-/// Returns the number of parts for [`cut`]ting `length` rows into at most `tasks` parts: parts of `height` rows or a
-/// multiple, if there is one for each thread.
-pub(crate) fn parts_of_height(height: usize, length: usize, tasks: usize) -> usize {
+/// Returns the number of rows of each part, if `length` rows are cut into at most `tasks` parts: `height` or a multiple,
+/// if there is such a part for each thread.
+pub(crate) fn step_of_height(height: usize, length: usize, tasks: usize) -> usize {
     match tasks > 1 && length / height >= threads() {
-        true => length.div_ceil(length.div_ceil(tasks).next_multiple_of(height)),
-        false => tasks,
+        true => length.div_ceil(tasks).next_multiple_of(height),
+        false => step_of(length, tasks),
     }
 }
 
@@ -424,5 +430,34 @@ mod pieces {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+
+    use super::*;
+
+    #[test]
+    fn parts_have_whole_heights_if_there_is_one_for_each_thread() {
+        let lengths = |length: usize, tasks: usize| {
+            let step = step_of_height(128, length, tasks);
+            let parts = cut_by(0..length, length, step, |rest: Range<usize>, count| {
+                let middle = rest.start + count;
+                (rest.start..middle, middle..rest.end)
+            });
+            assert!(parts.len() <= tasks);
+            parts.into_iter().map(|part| part.len()).collect::<Vec<_>>()
+        };
+        let many = 128 * threads();
+        let parts = lengths(many + 8, 4 * threads());
+        assert_eq!((parts[0], parts.len(), parts[parts.len() - 1]), (128, threads() + 1, 8));
+        assert!(lengths(4 * many, 3 * threads()).iter().all(|length| length % 128 == 0));
+        assert_eq!(lengths(many + 8, 1), [many + 8]);
+        assert_eq!(lengths(100, 1), [100]);
+        assert!(lengths(0, 4).is_empty());
+        let few = 128 * threads() - 1; // less than a height for each thread
+        assert_eq!(lengths(few, 4 * threads())[0], step_of(few, 4 * threads()));
     }
 }

@@ -1,4 +1,4 @@
-//! Ranges as written by callers: `..`, `1..`, `..=3`.
+//! Ranges as written by callers, `..`, `1..`, `..=3`, and ranges cut into pieces.
 
 use std::ops::{Bound, Range, RangeBounds};
 
@@ -26,4 +26,28 @@ pub fn resolve(
         Bound::Excluded(&end) => end,
     };
     Ok(start..end)
+}
+
+/// Cuts a range into ranges of the given length, of at least one. The last one may be shorter.
+#[inline]
+pub(crate) fn cut(range: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> {
+    let (end, length) = (range.end, length.max(1));
+    range.step_by(length).map(move |start| start..end.min(start.saturating_add(length)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_cut_into_pieces_without_gaps() {
+        let pieces = |range: Range<usize>, length: usize| cut(range, length).collect::<Vec<_>>();
+        assert_eq!(pieces(3..10, 3), [3..6, 6..9, 9..10]);
+        assert_eq!(pieces(3..9, 3), [3..6, 6..9]);
+        assert_eq!(pieces(3..5, 0), [3..4, 4..5], "a length of zero is one");
+        assert!(pieces(5..5, 3).is_empty());
+        let end = usize::MAX;
+        assert_eq!(pieces(end - 3..end, usize::MAX).first(), Some(&(end - 3..end)));
+        assert_eq!(pieces(end - 3..end, 2), [end - 3..end - 1, end - 1..end]);
+    }
 }

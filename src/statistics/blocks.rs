@@ -74,12 +74,6 @@ impl<U: Element> ValueSource for ViewSource<'_, U> {
     }
 }
 
-/// Divides a range into ranges of the given length; the last one may be shorter.
-pub(super) fn cut(range: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> {
-    let end = range.end;
-    range.step_by(length).map(move |start| start..end.min(start.saturating_add(length)))
-}
-
 /// Rows and columns of a table, or rows in memory, and the progress of the work on them.
 pub(super) struct Work<'t> {
     pub(super) source: &'t dyn ValueSource,

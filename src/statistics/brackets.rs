@@ -12,11 +12,12 @@
 
 use std::ops::Range;
 
-use super::blocks::{Work, cut};
+use super::blocks::Work;
 use super::quantiles::{put_in_place, to_ordered};
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
 use crate::base::random::Random;
+use crate::base::range::cut;
 use crate::base::room::{filled, with_room};
 use crate::convert::level::{Level, LongLoop};
 use crate::table::{DataLayout, Region};

@@ -3,11 +3,12 @@
 use std::ops::Range;
 
 use super::block::{BLOCK_ROWS, BlockWorkspace};
-use super::blocks::{ValueSource, Work, cut};
+use super::blocks::{ValueSource, Work};
 use super::column::ColumnStatistics;
 use crate::base::element::ElementType;
 use crate::base::error::Result;
 use crate::base::parallel::in_order;
+use crate::base::range::cut;
 use crate::base::room::filled;
 use crate::base::shape::Shape;
 use crate::table::csr::CsrNumericTable;

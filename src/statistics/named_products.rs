@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use serde::de;
 
-use super::blocks::{Work, cut, dictionary_of, fits, names_of, with_rows};
+use super::blocks::{Work, dictionary_of, fits, names_of, with_rows};
 use super::double::Double;
 use super::options::StatisticsOptions;
 use super::product::{Products, cost};
@@ -22,6 +22,7 @@ use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::number::plain_nan;
 use crate::base::parallel::{self, in_order};
+use crate::base::range::cut;
 use crate::base::room::with_room;
 use crate::dictionary::DataDictionary;
 use crate::serde::numbers::{List, Numbers};
@@ -271,7 +272,7 @@ fn by_tiles(work: &Work<'_>, all: &mut Products) -> Result<()> {
     loop {
         let next = groups.next();
         let pieces = next.clone().map_or(Vec::new(), |rows| pieces_of(rows, center, &mut next_blocks));
-        all.add_beside(&blocks, pieces, |(block, rows)| block.read(rows, columns, work.source, &mut Vec::new()))?;
+        all.add_beside(&blocks, pieces, |piece| read_piece(work, piece))?;
         work.rows_done(rows.len());
         let Some(next) = next else { return Ok(()) };
         rows = next;
@@ -292,11 +293,10 @@ fn rows_at_once(columns: usize) -> usize {
 
 /// Reads rows as blocks, in parallel if that is faster.
 fn read(work: &Work<'_>, rows: Range<usize>, center: Center) -> Result<Vec<Block>> {
-    let columns = work.shape.columns;
-    let task_count = parallel::task_count(cost(rows.len(), columns));
+    let task_count = parallel::task_count(cost(rows.len(), work.shape.columns));
     let mut blocks = Vec::new();
     let pieces = pieces_of(rows, center, &mut blocks);
-    let read = |(block, rows): (&mut Block, Range<usize>)| block.read(rows, columns, work.source, &mut Vec::new());
+    let read = |piece: Piece<'_>| read_piece(work, piece);
     match task_count {
         1 => pieces.into_iter().try_for_each(read)?,
         _ => parallel::map(pieces, read).into_iter().collect::<Result<()>>()?,
@@ -304,8 +304,16 @@ fn read(work: &Work<'_>, rows: Range<usize>, center: Center) -> Result<Vec<Block
     Ok(blocks)
 }
 
+/// A block, and the rows that are read into it.
+type Piece<'b> = (&'b mut Block, Range<usize>);
+
+/// Reads the rows of a block.
+fn read_piece(work: &Work<'_>, (block, rows): Piece<'_>) -> Result<()> {
+    block.read(rows, work.shape.columns, work.source, &mut Vec::new())
+}
+
 /// Assigns rows to blocks. Existing blocks keep their memory.
-fn pieces_of(rows: Range<usize>, center: Center, blocks: &mut Vec<Block>) -> Vec<(&mut Block, Range<usize>)> {
+fn pieces_of(rows: Range<usize>, center: Center, blocks: &mut Vec<Block>) -> Vec<Piece<'_>> {
     let parts: Vec<_> = cut(rows, BLOCK_ROWS).collect();
     blocks.resize_with(parts.len(), || Block::new(center));
     blocks.iter_mut().zip(parts).collect()

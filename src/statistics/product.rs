@@ -12,7 +12,6 @@
 //! Three tiles are computed together, because the eight columns of one tile are not a multiple of six. With AVX-512,
 //! eight chains are as fast as twelve or faster, in the medians of the measured turns.
 
-use super::blocks::cut;
 use super::double::Double;
 use super::strips::{Block, Center, Lanes, STRIP};
 use super::tiles::{Run, TileOrder};
@@ -22,6 +21,7 @@ use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::number::plain_nan;
 use crate::base::parallel;
+use crate::base::range::cut;
 use crate::base::room::{filled, with_room};
 use crate::convert::level::{Level, LongLoop};
 

@@ -6,11 +6,12 @@
 use std::ops::Range;
 
 use super::block::BLOCK_ROWS;
-use super::blocks::{TableSource, Work, column_by, cut, names_of};
+use super::blocks::{TableSource, Work, column_by, names_of};
 use super::brackets::{self, Selected};
 use super::options::StatisticsOptions;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel::{self, in_order};
+use crate::base::range::cut;
 use crate::base::room::{filled, with_room};
 use crate::base::shape::Shape;
 use crate::dictionary::DataDictionary;

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::BasicStatistics;
 use super::block::BLOCK_ROWS;
-use super::blocks::{ViewSource, cut};
+use super::blocks::ViewSource;
 use super::column::ColumnStatistics;
 use super::moments::{GROUP_ROWS, PANEL, add_blocks, empty, merge_groups};
 use crate::array::Array;
@@ -16,6 +16,7 @@ use crate::array::Array;
 use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::base::progress::Meter;
+use crate::base::range::cut;
 use crate::base::shape::Shape;
 use crate::format::TableReader;
 use crate::storage::stored::Stored;

@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-use super::blocks::{ValueSource, cut};
+use super::blocks::ValueSource;
 use crate::array::Array;
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::base::parallel;
+use crate::base::range::cut;
 use crate::base::room::filled;
 use crate::convert::level::{Level, LongLoop};
 use crate::table::Region;

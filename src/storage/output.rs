@@ -14,6 +14,7 @@ use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
 use crate::base::progress::Meter;
+use crate::base::range;
 use crate::base::shape::Shape;
 use crate::window::{AnySlice, AnySliceMut};
 
@@ -83,7 +84,7 @@ impl<S: Sink> PayloadWriter<'_, S> {
             true => count, // several threads would only wait for one another
             false => run_length(count * size) / size,
         };
-        let runs = (0..count).step_by(length.max(1)).map(|start| start..count.min(start + length)).collect();
+        let runs = range::cut(0..count, length).collect();
         parallel::map(runs, |run| self.write_run(lines, element, run, position)).into_iter().collect()
     }
 

@@ -14,6 +14,7 @@ use super::transpose::{Columns, TOGETHER};
 use super::write::{Forms, Writer, write_checked};
 use crate::base::cache::{LINE, SECOND_LEVEL};
 use crate::base::element::ElementType;
+use crate::base::range;
 use crate::convert::level::Level;
 use crate::convert::{ConversionPolicy, WriteRule};
 use crate::window::{AnyRows, AnySlice, AnyWindow, AnyWindowMut};
@@ -68,7 +69,7 @@ fn read_rows_beside(windows: &[AnyWindow<'_>], target: &mut AnyRows<'_>, policy:
     let (element, count, width) = (windows[0].element_type(), target.rows(), target.columns());
     let store = store_of(Pair::of(element, target.element_type()), policy);
     let (mut is_permitted, mut scratch) = (true, Scratch::new());
-    for rows in bands(count, Scratch::capacity(element) / width) {
+    for rows in range::cut(0..count, Scratch::capacity(element) / width) {
         let mut room = scratch.room(element, width * rows.len());
         AnyRows::new(room.reborrow(), rows.len(), width).copy_beside(windows, rows.start);
         // SAFETY: the windows together have the columns of the room's rows, and all of their rows have been copied.
@@ -122,11 +123,11 @@ pub(crate) fn read_lines(
     let together = (LINE / element.size_in_bytes()).min(LINES_TOGETHER);
     let (mut is_permitted, mut scratch) = (true, TileScratch::new());
     let mut next = starts.iter().copied().chain(next_starts).skip((2 * together).min(width));
-    for rows in bands(length, TileScratch::capacity(element) / width.max(1)) {
+    for rows in range::cut(0..length, TileScratch::capacity(element) / width.max(1)) {
         let (count, is_first) = (rows.len(), rows.start == 0);
         let mut room = scratch.room(element, count * width);
         let mut tile = AnyRows::new(room.reborrow(), count, width);
-        for columns in bands(width, together) {
+        for columns in range::cut(0..width, together) {
             if is_first {
                 next.by_ref().take(columns.len()).for_each(|start| values.fetch::<SECOND_LEVEL>(start..start + length));
             }
@@ -157,7 +158,7 @@ fn put_columns(columns: &Columns<'_>, rows: Range<usize>, target: &mut AnyRows<'
     }
     let store = store_of(Pair::of(element, target.element_type()), policy);
     let (mut is_permitted, mut scratch) = (true, Scratch::new());
-    for band in bands(count, Scratch::capacity(element) / width.max(1)) {
+    for band in range::cut(0..count, Scratch::capacity(element) / width.max(1)) {
         let values = columns.dense_rows(rows.start + band.start..rows.start + band.end, &mut scratch);
         is_permitted &= store.put_rows(values, &mut target.cut(band, 0..width));
     }
@@ -168,7 +169,7 @@ fn put_columns(columns: &Columns<'_>, rows: Range<usize>, target: &mut AnyRows<'
 fn read_each_column(columns: &[AnyWindow<'_>], target: &mut AnyRows<'_>, policy: ConversionPolicy) -> bool {
     let (element, count, width) = (target.element_type(), target.rows(), target.columns());
     let (mut is_permitted, mut scratch) = (true, Scratch::new());
-    for rows in bands(count, Scratch::capacity(element) / width) {
+    for rows in range::cut(0..count, Scratch::capacity(element) / width) {
         let mut rest = scratch.room(element, rows.len() * width);
         let mut converted = Columns::new(element, rows.len());
         for column in columns {
@@ -233,7 +234,7 @@ fn write_group(windows: &mut [AnyWindowMut<'_>], new: AnyWindow<'_>, rule: Write
     let writer = Writer::new(element, new.element_type(), rule);
     let mut forms = Forms::new();
     let [mut scratch, mut stored, mut blended] = [const { Scratch::new() }; 3];
-    let mut bands = bands(new.rows(), Forms::CAPACITY / width);
+    let mut bands = range::cut(0..new.rows(), Forms::CAPACITY / width);
     if new.element_type() == element {
         for rows in bands {
             let values = dense(new.cut(rows.clone(), 0..width), &mut forms.new);
@@ -331,12 +332,6 @@ fn groups<'g, 'w>(windows: &'g [AnyWindow<'w>]) -> impl Iterator<Item = (&'g [An
         (rest, column) = (later, columns.end);
         Some((group, columns))
     })
-}
-
-/// Cuts rows into bands of at most `height` rows, and at least one row.
-fn bands(count: usize, height: usize) -> impl Iterator<Item = Range<usize>> {
-    let height = height.max(1);
-    (0..count).step_by(height).map(move |row| row..count.min(row + height))
 }
 
 fn check_shapes(windows: &[AnyWindow<'_>], rows: usize, columns: usize) {

@@ -12,6 +12,7 @@ use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
 use crate::base::progress::Meter;
+use crate::base::range;
 use crate::base::shape::Shape;
 use crate::base::trace::{self, CopyKind};
 use crate::convert::ConversionPolicy;
@@ -81,8 +82,7 @@ fn write(writer: &mut dyn Write, text: &dyn Text, path: Option<&Path>, done: &dy
     let failed = |source| Error::stream(source).in_some_file(path);
     let form = text.form();
     let Shape { rows, columns } = form.shape;
-    let step = (VALUES / columns.max(1)).max(1);
-    let chunks = (0..rows).step_by(step).map(|start| start..rows.min(start + step));
+    let chunks = range::cut(0..rows, VALUES / columns.max(1));
     let bytes = form.shape.element_count()?.saturating_mul(size_of::<f64>());
     let mut header = &form.header[..];
     let old = Mutex::new(Vec::new()); // texts that have been written, whose memory is used again

@@ -7,9 +7,10 @@ use super::{GroupStatistics, MissingCategories};
 use crate::base::error::{Error, Result};
 use crate::base::parallel::in_order;
 use crate::base::radix;
+use crate::base::range::cut;
 use crate::base::room::{filled, first_of, with_room};
 use crate::statistics::block::{self, BlockWorkspace};
-use crate::statistics::blocks::{Work, cut};
+use crate::statistics::blocks::Work;
 use crate::statistics::column::ColumnStatistics;
 use crate::table::Region;
 

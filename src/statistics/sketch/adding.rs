@@ -8,11 +8,12 @@ use crate::base::count::{rows_after, same_count};
 use crate::base::error::ErrorKind;
 use crate::base::error::Result;
 use crate::base::parallel::in_order;
+use crate::base::range::cut;
 use crate::base::room::filled;
 use crate::statistics::GROUP_ROWS;
 use crate::statistics::StatisticsOptions;
 use crate::statistics::block::BLOCK_ROWS;
-use crate::statistics::blocks::{TableSource, Work, check_names, cut, take_names};
+use crate::statistics::blocks::{TableSource, Work, check_names, take_names};
 use crate::statistics::levels::Levels;
 use crate::table::{NumericTable, Region};
 

@@ -328,8 +328,8 @@ fn read(packing: &Packing, values: AnySlice<'_>, region: &Region, target: Target
         parallel::map(bands, check).into_iter().fold(Ok(()), earlier)?;
         policy = ConversionPolicy::Saturate;
     }
-    let parts = parallel::parts_of_height(TALL, count, tasks);
-    let bands = parallel::cut((region.clone(), rows), count, parts, |(band, target), rows| {
+    let step = parallel::step_of_height(TALL, count, tasks);
+    let bands = parallel::cut_by((region.clone(), rows), count, step, |(band, target), rows| {
         let ((first, rest), (head, tail)) = (band.split_at_row(band.rows.start + rows), target.split_at(true, rows));
         ((first, head), (rest, tail))
     });

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::packing::{Packing, SIDE, TILE, common};
+use crate::base::range;
 use crate::table::Region;
 
 /// Shorter runs of contiguous values are copied into tiles with their neighbors.
@@ -63,7 +64,7 @@ impl Packing {
     pub(super) fn for_each_part(&self, region: &Region, mut work: impl FnMut(Part)) {
         let Region { rows, columns } = region;
         let height = height_of(columns);
-        for band in in_steps(rows, height) {
+        for band in range::cut(rows.clone(), height) {
             self.for_each_part_of_band(&band, columns, &mut work);
         }
     }
@@ -73,7 +74,7 @@ impl Packing {
     pub(super) fn for_each_part_to_read(&self, region: &Region, mut work: impl FnMut(Part)) {
         let Region { rows, columns } = region;
         let height = height_of(columns);
-        for tall in in_steps(rows, TALL.max(height)) {
+        for tall in range::cut(rows.clone(), TALL.max(height)) {
             let mut rest = columns.clone();
             if tall.len() > height {
                 let lines = self.lines_of(&tall, columns);
@@ -82,7 +83,7 @@ impl Packing {
                     rest = if self.begins_at_zero() { rest.start..lines.start } else { lines.end..rest.end };
                 }
             }
-            for band in in_steps(&tall, height) {
+            for band in range::cut(tall.clone(), height) {
                 self.for_each_part_of_band(&band, &rest, &mut work);
             }
         }
@@ -123,12 +124,6 @@ fn height_of(columns: &Range<usize>) -> usize {
     TILE / columns.len().clamp(1, SIDE)
 }
 
-/// Divides rows or columns into ranges of a length.
-fn in_steps(all: &Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> {
-    let end = all.end;
-    all.clone().step_by(length).map(move |first| first..end.min(first.saturating_add(length)))
-}
-
 /// Calls `work` with the parts of a band that have some columns, `width` of them each.
 fn cut(
     band: &Range<usize>,
@@ -137,7 +132,7 @@ fn cut(
     part: fn(Region) -> Part,
     work: &mut impl FnMut(Part),
 ) {
-    for columns in in_steps(&columns, width) {
+    for columns in range::cut(columns.clone(), width) {
         work(part(Region { rows: band.clone(), columns }));
     }
 }
