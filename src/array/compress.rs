@@ -79,8 +79,9 @@ pub(super) fn words_ahead<B>(words: &[u64], at: usize) -> &[u64] {
     words.get(at + AHEAD / (MASK_ROWS * size_of::<B>())..).unwrap_or_default()
 }
 
-/// Returns whether to request the values of one of some words: if it has a bit, or with `fills_gaps` also if the words
-/// on both sides of it have one.
+/// Returns whether to request the values of the word at `index`: it has a bit, or `fills_gaps` is set and both of its
+/// neighbors have one.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only x86-64 has vectors that pack"))]
 #[inline(always)]
 fn is_requested(words: &[u64], index: usize, fills_gaps: bool) -> bool {
     let has_bits = |index: usize| words.get(index).is_some_and(|&word| word != 0);
@@ -159,8 +160,8 @@ mod x86 {
     /// Defines a function that packs values of one width, a vector at a time: `$store` stores the values of a mask of a
     /// vector to the front of a place for an entire vector.
     ///
-    /// The functions for AVX2 request the values of gaps: Zen 3 reads memory in order faster than with gaps of a word.
-    /// Those for AVX-512 do not: Intel is slower then.
+    /// The functions for AVX2 request the values of gaps of one word: Zen 3 reads memory in order faster than with such
+    /// gaps. Those for AVX-512 do not: Intel processors are slower with these requests.
     macro_rules! pack {
         ($name:ident, $features:literal, $lanes:literal, $Mask:ty, $store:ident, $fills_gaps:literal) => {
             /// # Safety

@@ -70,8 +70,8 @@ pub(crate) fn cut<P>(whole: P, length: usize, parts: usize, split: impl FnMut(P,
     cut_by(whole, length, step_of(length, parts), split)
 }
 
-/// Cuts `length` elements into parts of `step` elements, at least one, from front to back. `split` cuts the rest in two
-/// after the given number of elements.
+/// Cuts `length` elements into parts of `step` elements, from front to back. `split` cuts the rest in two after the given
+/// number of elements. A step of zero counts as one.
 pub(crate) fn cut_by<P>(whole: P, length: usize, step: usize, mut split: impl FnMut(P, usize) -> (P, P)) -> Vec<P> {
     let (mut pieces, mut rest) = (Vec::with_capacity(length.div_ceil(step.max(1))), whole);
     for piece in range::cut(0..length, step) {
@@ -82,8 +82,8 @@ pub(crate) fn cut_by<P>(whole: P, length: usize, step: usize, mut split: impl Fn
     pieces
 }
 
-/// Returns the number of rows of each part, if `length` rows are cut into at most `tasks` parts: `height` or a multiple,
-/// if there is such a part for each thread.
+/// Returns the number of rows of each part when `length` rows are cut into at most `tasks` parts. It is a multiple of
+/// `height` if there are several tasks, and at least `height` rows for each thread.
 pub(crate) fn step_of_height(height: usize, length: usize, tasks: usize) -> usize {
     match tasks > 1 && length / height >= threads() {
         true => length.div_ceil(tasks).next_multiple_of(height),
@@ -458,6 +458,8 @@ mod tests {
         assert_eq!(lengths(100, 1), [100]);
         assert!(lengths(0, 4).is_empty());
         let few = 128 * threads() - 1; // less than a height for each thread
-        assert_eq!(lengths(few, 4 * threads())[0], step_of(few, 4 * threads()));
+        assert_eq!(lengths(few, 4 * threads())[0], 64);
+        let tasks = 4 * threads();
+        assert_eq!(lengths(128_000 * tasks + 1, tasks)[0], 128_128, "a multiple of 128, not of a line alone");
     }
 }

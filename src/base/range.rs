@@ -1,4 +1,4 @@
-//! Ranges as written by callers, `..`, `1..`, `..=3`, and ranges cut into pieces.
+//! Ranges as callers write them (`..`, `1..`, `..=3`), and ranges cut into pieces.
 
 use std::ops::{Bound, Range, RangeBounds};
 
@@ -28,7 +28,7 @@ pub fn resolve(
     Ok(start..end)
 }
 
-/// Cuts a range into ranges of the given length, of at least one. The last one may be shorter.
+/// Cuts a range into ranges of the given length. The last one may be shorter. A length of zero counts as one.
 #[inline]
 pub(crate) fn cut(range: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> {
     let (end, length) = (range.end, length.max(1));

@@ -19,6 +19,7 @@ use crate::base::element::{Element, ElementType};
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::parallel;
+use crate::base::range;
 use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
 use crate::convert::kernel::{self, Origin};
@@ -131,9 +132,8 @@ fn convert(
     let mut sums = RunSums::new(payload.chunk_size, to, rows.len() * columns * size)?;
     let mut values = AnyArray::zeros(source, Shape { rows: height, columns }.element_count_of(source)?)?;
     let mut stored = Stored::new(source);
-    for start in rows.clone().step_by(height.max(1)) {
-        let block = start..rows.end.min(start + height);
-        let (block_rows, done) = (block.len(), start - rows.start);
+    for block in range::cut(rows.clone(), height) {
+        let (block_rows, done) = (block.len(), block.start - rows.start);
         let read = values.need_mutable_data()?.range(0..block.len() * columns);
         reader.read_into(block, read, &mut stored, None)?;
         let read = values.as_slice().range(0..block_rows * columns);

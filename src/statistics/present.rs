@@ -13,6 +13,7 @@ use crate::base::element::ElementType;
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
 use crate::base::error::Result;
+use crate::base::range;
 use crate::base::room::with_room;
 use crate::base::shape::Shape;
 use crate::convert::ConversionPolicy;
@@ -168,8 +169,7 @@ fn pack(array: &AnyArray, mut words: impl Iterator<Item = u64>, mut room: &mut [
     let mut of_chunk = [0; CHUNK / WORD];
     let mut converted = [0.0; CHUNK];
     let stored = array.as_slice().downcast::<f64>();
-    for start in (0..array.len()).step_by(CHUNK) {
-        let range = start..array.len().min(start + CHUNK);
+    for range in range::cut(0..array.len(), CHUNK) {
         for word in &mut of_chunk[..range.len().div_ceil(WORD)] {
             *word = words.next().unwrap_or_default();
         }

@@ -142,8 +142,7 @@ pub(crate) fn for_each_piece(
         Some(_) => (WRITE_BYTES / size, AnyArray::zeros(element, 0)?),
         None => (PIECE_BYTES / size, AnyArray::zeros(element, run.len().min(PIECE_BYTES / size))?),
     };
-    for start in run.clone().step_by(step) {
-        let piece = start..run.end.min(start + step);
+    for piece in range::cut(run.clone(), step) {
         match in_memory {
             Some(values) => take(values.range(piece).bytes())?,
             None => {

@@ -11,6 +11,7 @@ use super::header::{code, encode_text};
 use crate::base::error::ErrorKind;
 use crate::base::error::{Error, Result};
 use crate::base::progress::Meter;
+use crate::base::range;
 use crate::base::shape::Shape;
 use crate::base::trace::{self, CopyKind};
 use crate::dictionary::Feature;
@@ -213,8 +214,7 @@ pub(in crate::interop) fn for_each_piece(
     let (rows, size) = (table.row_count(), layout.size());
     let in_piece = (PIECE_BYTES / size.max(1)).max(1);
     let mut room = zeroed(in_piece.min(rows).saturating_mul(size))?;
-    for first in (0..rows).step_by(in_piece) {
-        let piece = first..rows.min(first.saturating_add(in_piece));
+    for piece in range::cut(0..rows, in_piece) {
         let bytes = &mut room[..piece.len() * size];
         table.put_records(piece, layout, bytes)?;
         take(bytes)?;

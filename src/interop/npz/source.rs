@@ -7,6 +7,7 @@ use super::names::{self, ENDING, MASK};
 use crate::array::{Array, Validity};
 use crate::base::element::{Element, ElementType, match_element};
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::range;
 use crate::base::shape::Shape;
 use crate::base::text::excerpt;
 use crate::convert::ConversionPolicy;
@@ -199,8 +200,7 @@ fn write_lines(member: &mut Member<'_>, lines: &dyn Lines, element: ElementType)
 fn write_present(member: &mut Member<'_>, column: &Column<'_>, validity: &Validity) -> Result<()> {
     let &Column { element, rows, .. } = column;
     let in_piece = PIECE_BYTES / element.size_in_bytes();
-    for first in (0..rows).step_by(in_piece) {
-        let piece = first..rows.min(first.saturating_add(in_piece));
+    for piece in range::cut(0..rows, in_piece) {
         let array = column.array_of(&piece)?;
         match_element!(element, T => {
             let mut values = Array::duplicate(array.as_slice().as_slice::<T>())?;
@@ -236,8 +236,7 @@ fn write_fields(member: &mut Member<'_>, table: &dyn NumericTable, layout: &Reco
     let rows = usize::try_from(bytes).unwrap_or(usize::MAX) / size;
     let in_piece = (PIECE_BYTES / size).max(1);
     let mut room = zeroed(in_piece.min(rows).saturating_mul(size))?;
-    for first in (0..rows).step_by(in_piece) {
-        let piece = first..rows.min(first.saturating_add(in_piece));
+    for piece in range::cut(0..rows, in_piece) {
         let records = &mut room[..piece.len() * size];
         for (column, (feature, offset)) in layout.fields().enumerate() {
             let region = Region { rows: piece.clone(), columns: column..column + 1 };

@@ -3,6 +3,7 @@
 use super::HomogenNumericTable;
 use crate::base::element::Element;
 use crate::base::error::{Error, ErrorKind, Hint, Result};
+use crate::base::range;
 use crate::base::shape::Shape;
 use crate::base::trace::{self, CopyKind};
 use crate::convert::kernel::{self, Origin};
@@ -175,8 +176,7 @@ impl<T: Element> HomogenNumericTable<T> {
             let target = Target::new(values, region.shape(), ConversionPolicy::Checked)?;
             return table.read_region(&Region { rows: 0..new.len(), columns }, target.allow_partial_write());
         }
-        for start in new.clone().step_by(ROWS) {
-            let rows = start..new.end.min(start + ROWS);
+        for rows in range::cut(new.clone(), ROWS) {
             let theirs = Region { rows: rows.start - first..rows.end - first, columns: columns.clone() };
             let values = copy_of(table, &theirs, T::TYPE, ConversionPolicy::Checked)?;
             self.write_region(&Region { rows, columns: columns.clone() }, values.as_slice(), RULE)?;

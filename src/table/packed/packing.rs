@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use crate::base::element::{Element, ElementType, match_element, match_width};
 use crate::base::error::{Error, ErrorKind, Result};
+use crate::base::range;
 use crate::base::shape::Shape;
 use crate::base::value::AnyValue;
 use crate::table::tiling::earlier;
@@ -347,11 +348,9 @@ impl Packing {
         let Region { rows, columns } = region;
         let (both, width) = (common(rows, columns), columns.len());
         let value = |row: usize, column: usize| values[(row - rows.start) * width + column - columns.start];
-        for row in both.clone().step_by(SIDE) {
-            let band = row..both.end.min(row + SIDE);
+        for band in range::cut(both.clone(), SIDE) {
             let mut outcome = Ok(());
-            for column in (row..both.end).step_by(SIDE) {
-                let tile = column..both.end.min(column + SIDE);
+            for tile in range::cut(band.start..both.end, SIDE) {
                 let mirrored = |row: usize, column: usize| value(column, row);
                 outcome = earlier(outcome, check_pairs(&band, &tile, element, (value, mirrored), become_same));
             }

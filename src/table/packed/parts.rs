@@ -132,7 +132,7 @@ fn cut(
     part: fn(Region) -> Part,
     work: &mut impl FnMut(Part),
 ) {
-    for columns in range::cut(columns.clone(), width) {
+    for columns in range::cut(columns, width) {
         work(part(Region { rows: band.clone(), columns }));
     }
 }

@@ -12,6 +12,7 @@ use crate::array::Validity;
 use crate::base::element::ElementType;
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
+use crate::base::range;
 use crate::base::room::with_room;
 use crate::base::value::AnyValue;
 use crate::convert::kernel::{self, OldValues, Origin};
@@ -206,14 +207,14 @@ impl SoaNumericTable {
     fn read_band_with_gaps(&self, region: &Region, mut values: AnyRows<'_>) -> Result<()> {
         let width = values.columns();
         let height = (BAND_BYTES / (width * values.element_type().size_in_bytes()).max(1)).max(MIN_ROWS);
-        for start in region.rows.clone().step_by(height) {
-            let rows = start..region.rows.end.min(start.saturating_add(height));
+        for rows in range::cut(region.rows.clone(), height) {
+            let first = rows.start;
             let mut here = values.cut(rows.start - region.rows.start..rows.end - region.rows.start, 0..width);
             let target = Target { values: here.reborrow(), policy: ConversionPolicy::Saturate, old: OldValues::Lost };
             self.read_stored(&Region { rows, columns: region.columns.clone() }, target)?;
             for (column, validity) in region.columns.clone().filter_map(|column| Some((column, self.gaps.of(column)?)))
             {
-                kernel::overlay_missing(&mut here, column - region.columns.start, validity, start);
+                kernel::overlay_missing(&mut here, column - region.columns.start, validity, first);
             }
         }
         Ok(())
