@@ -79,18 +79,10 @@ pub(super) fn words_ahead<B>(words: &[u64], at: usize) -> &[u64] {
     words.get(at + AHEAD / (MASK_ROWS * size_of::<B>())..).unwrap_or_default()
 }
 
-/// Returns whether to request the values of the word at `index`: it has a bit, or `fills_gaps` is set and both of its
-/// neighbors have one.
-#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only x86-64 has vectors that pack"))]
-#[inline(always)]
-fn is_requested(words: &[u64], index: usize, fills_gaps: bool) -> bool {
-    let has_bits = |index: usize| words.get(index).is_some_and(|&word| word != 0);
-    has_bits(index) || fills_gaps && has_bits(index.wrapping_sub(1)) && has_bits(index + 1)
-}
-
 /// Copies the values of a mask to the front of the room, word by word, while there is room for all values of a word.
 /// Returns how far it came: nowhere without the instructions. Meanwhile requests the values of the words
-/// [ahead](words_ahead) [that need it](is_requested): the processor does so by itself within a page only.
+/// [ahead](words_ahead) that have a bit, with AVX2 also those of gaps of one word: the processor does so by itself
+/// within a page only.
 pub(super) fn by_vectors<B: Bits>(
     values: &[B],
     words: &[u64],
@@ -155,6 +147,14 @@ mod x86 {
             count += word.count_ones() as usize;
         }
         count
+    }
+
+    /// Returns whether to request the values of the word at `index`: it has a bit, or `fills_gaps` is set and both of
+    /// its neighbors have one.
+    #[inline(always)]
+    pub(super) fn is_requested(words: &[u64], index: usize, fills_gaps: bool) -> bool {
+        let has_bits = |index: usize| words.get(index).is_some_and(|&word| word != 0);
+        has_bits(index) || fills_gaps && has_bits(index.wrapping_sub(1)) && has_bits(index + 1)
     }
 
     /// Defines a function that packs values of one width, a vector at a time: `$store` stores the values of a mask of a
@@ -346,10 +346,11 @@ mod tests {
         assert_eq!(words_ahead::<u16>(&words, 1000), [0; 0]);
     }
 
+    #[cfg(target_arch = "x86_64")]
     #[test]
     fn values_of_words_with_bits_are_requested_and_on_demand_those_between_them() {
         let requested = |words: &[u64], fills_gaps: bool| {
-            (0..=words.len()).filter(|&index| is_requested(words, index, fills_gaps)).collect::<Vec<_>>()
+            (0..=words.len()).filter(|&index| x86::is_requested(words, index, fills_gaps)).collect::<Vec<_>>()
         };
         let words = [0, 1, 0, u64::MAX, 0, 0, 1 << 63, 0];
         assert_eq!(requested(&words, false), [1, 3, 6]);

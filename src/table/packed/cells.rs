@@ -13,6 +13,7 @@ use crate::array::AnyArray;
 use crate::base::element::{Element, ElementType, match_element, match_width};
 use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
+use crate::base::range;
 use crate::base::trace::{self, CopyKind};
 use crate::base::value::AnyValue;
 use crate::convert::kernel::{self, OldValues};
@@ -161,9 +162,8 @@ fn values_mut<T: Element>(array: &mut AnyArray) -> Result<&mut [T]> {
 /// Calls `work` with the rows and columns of squares that cover the diagonal and the cells to its right, from top to
 /// bottom, and from left to right.
 fn for_each_square(dimension: usize, mut work: impl FnMut(Range<usize>, Range<usize>)) {
-    let square = |first: usize| first..dimension.min(first.saturating_add(SIDE));
-    for row in (0..dimension).step_by(SIDE) {
-        (row..dimension).step_by(SIDE).for_each(|column| work(square(row), square(column)));
+    for rows in range::cut(0..dimension, SIDE) {
+        range::cut(rows.start..dimension, SIDE).for_each(|columns| work(rows.clone(), columns));
     }
 }
 
