@@ -81,7 +81,7 @@ pub(super) fn words_ahead<B>(words: &[u64], at: usize) -> &[u64] {
 
 /// Copies the values of a mask to the front of the room, word by word, while there is room for all values of a word.
 /// Returns how far it came: nowhere without the instructions. Meanwhile requests the values of the words
-/// [ahead](words_ahead) that have a bit, with AVX2 also those of gaps of one word: the processor does so by itself
+/// [ahead](words_ahead) that have a bit, with AVX2 also those of gaps of one word: most processors do so by themselves
 /// within a page only.
 pub(super) fn by_vectors<B: Bits>(
     values: &[B],
@@ -157,13 +157,33 @@ mod x86 {
         has_bits(index) || fills_gaps && has_bits(index.wrapping_sub(1)) && has_bits(index + 1)
     }
 
+    /// Whether a loop reads values without a bit, or requests them.
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    enum Gaps {
+        /// Requests those of gaps of one word: Zen 3 reads memory in order faster than with such gaps.
+        Requested,
+        /// Reads all values where most words have a bit, and requests none, if the processor is AMD's: Zen 4 fetches
+        /// memory that is read in order by itself. Elsewhere skips gaps: Intel processors are slower otherwise.
+        ReadByAmd,
+    }
+
+    /// Returns whether the processor is AMD's: only these have SSE4a.
+    fn is_by_amd() -> bool {
+        is_x86_feature_detected!("sse4a")
+    }
+
+    /// Whether to read all values is decided for this number of words at a time.
+    const DECIDED: usize = 8;
+
+    /// Returns whether at least half of the words have a bit.
+    pub(super) fn is_dense(words: &[u64]) -> bool {
+        words.iter().filter(|&&word| word != 0).count() * 2 >= words.len()
+    }
+
     /// Defines a function that packs values of one width, a vector at a time: `$store` stores the values of a mask of a
     /// vector to the front of a place for an entire vector.
-    ///
-    /// The functions for AVX2 request the values of gaps of one word: Zen 3 reads memory in order faster than with such
-    /// gaps. Those for AVX-512 do not: Intel processors are slower with these requests.
     macro_rules! pack {
-        ($name:ident, $features:literal, $lanes:literal, $Mask:ty, $store:ident, $fills_gaps:literal) => {
+        ($name:ident, $features:literal, $lanes:literal, $Mask:ty, $store:ident, $gaps:expr) => {
             /// # Safety
             /// The processor has the features, and `B` has the width that the name says.
             #[target_feature(enable = $features)]
@@ -173,15 +193,19 @@ mod x86 {
                 ahead: &[u64],
                 room: &mut [MaybeUninit<B>],
             ) -> Progress {
-                let mut progress = Progress::default();
+                let may_read_all = $gaps == Gaps::ReadByAmd && is_by_amd();
+                let (mut progress, mut reads_all) = (Progress::default(), false);
                 for (index, (values, &word)) in values.as_chunks::<MASK_ROWS>().0.iter().zip(words).enumerate() {
                     let Some(place) = room[progress.written..].first_chunk_mut::<MASK_ROWS>() else { break };
                     progress.words += 1;
-                    if is_requested(ahead, index, $fills_gaps) {
+                    if may_read_all && index % DECIDED == 0 {
+                        reads_all = is_dense(&words[index..words.len().min(index + DECIDED)]);
+                    }
+                    if !reads_all && is_requested(ahead, index, $gaps == Gaps::Requested) {
                         let later = values.as_ptr().cast::<u8>().wrapping_add(AHEAD);
                         cache::prefetch::<{ cache::SECOND_LEVEL }>(later, size_of_val(values));
                     }
-                    if word == 0 {
+                    if word == 0 && !reads_all {
                         continue;
                     }
                     if word == u64::MAX {
@@ -204,14 +228,14 @@ mod x86 {
             }
         };
     }
-    pack!(compress_1, "avx512f,avx512bw,avx512vbmi2,popcnt", 64, u64, compress_64_of_1, false);
-    pack!(compress_2, "avx512f,avx512bw,avx512vbmi2,popcnt", 32, u32, compress_32_of_2, false);
-    pack!(compress_4, "avx512f,popcnt", 16, u16, compress_16_of_4, false);
-    pack!(compress_8, "avx512f,popcnt", 8, u8, compress_8_of_8, false);
-    pack!(permute_1, "avx2,popcnt", 8, u8, permute_8_of_1, true);
-    pack!(permute_2, "avx2,popcnt", 8, u8, permute_8_of_2, true);
-    pack!(permute_4, "avx2,popcnt", 8, u8, permute_8_of_4, true);
-    pack!(permute_8, "avx2,popcnt", 4, u8, permute_4_of_8, true);
+    pack!(compress_1, "avx512f,avx512bw,avx512vbmi2,popcnt", 64, u64, compress_64_of_1, Gaps::ReadByAmd);
+    pack!(compress_2, "avx512f,avx512bw,avx512vbmi2,popcnt", 32, u32, compress_32_of_2, Gaps::ReadByAmd);
+    pack!(compress_4, "avx512f,popcnt", 16, u16, compress_16_of_4, Gaps::ReadByAmd);
+    pack!(compress_8, "avx512f,popcnt", 8, u8, compress_8_of_8, Gaps::ReadByAmd);
+    pack!(permute_1, "avx2,popcnt", 8, u8, permute_8_of_1, Gaps::Requested);
+    pack!(permute_2, "avx2,popcnt", 8, u8, permute_8_of_2, Gaps::Requested);
+    pack!(permute_4, "avx2,popcnt", 8, u8, permute_8_of_4, Gaps::Requested);
+    pack!(permute_8, "avx2,popcnt", 4, u8, permute_4_of_8, Gaps::Requested);
 
     macro_rules! compress {
         ($name:ident, $features:literal, $Mask:ty, $compress:ident) => {
@@ -356,6 +380,13 @@ mod tests {
         assert_eq!(requested(&words, false), [1, 3, 6]);
         assert_eq!(requested(&words, true), [1, 2, 3, 6], "a gap of one word");
         assert!(requested(&[], true).is_empty() && requested(&[0, 0], true).is_empty());
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn words_are_dense_if_half_of_them_have_a_bit() {
+        assert!(x86::is_dense(&[1, 0, 1 << 63, 0]) && x86::is_dense(&[7]) && x86::is_dense(&[0, 2, 3]));
+        assert!(!x86::is_dense(&[0, 1, 0]) && !x86::is_dense(&[0; 8]));
     }
 
     #[test]

@@ -15,8 +15,8 @@ use crate::window::Bits;
 /// Results of at least this size in bytes are stored past the cache: they do not stay in it.
 const STREAMING_BYTES: usize = bytes_of(16 << 20, 16 << 10, 1 << 10);
 
-/// Smaller parts of such results are not: they fit in the second-level cache.
-const STREAMING_PART_BYTES: usize = bytes_of(384 << 10, 4 << 10, 256);
+/// Smaller parts of such results are not: their first and last lines go through the cache in any case.
+const STREAMING_PART_BYTES: usize = bytes_of(64 << 10, 4 << 10, 256);
 
 /// Returns the first number; for unit tests the second one, and under Miri the third one.
 const fn bytes_of(all: usize, for_tests: usize, under_miri: usize) -> usize {
