@@ -5,7 +5,7 @@
 //! On Linux, blocks of [`MEDIUM_BLOCK`] bytes or more that need no zeros are maps too, and some freed maps are kept for
 //! them, because the system clears every page that it gives: an allocator that returns a block when it is freed, as
 //! glibc does at the end of its heap, makes a loop over blocks several times slower. The system may take the pages of
-//! large kept maps back at any time; the others have few.
+//! kept maps back at any time, except those of small maps and of the large ones that were freed last, which have few.
 //! Nothing here depends on an element type. A failed allocation returns [`ErrorKind::OutOfMemory`] and never aborts.
 
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
@@ -205,6 +205,10 @@ mod kept {
     const MAX_MEDIUM_BYTES: usize = 16 << 20;
     const MAX_MEDIUM_MAPS: usize = 16;
 
+    /// One of this number of kept bytes may be in a large map whose pages the system cannot take back. To offer the system
+    /// pages takes 4 to 16 % of the time that it takes to write them.
+    const PER_RESIDENT_BYTE: usize = 16;
+
     /// Returns the largest number of bytes that are kept: an eighth of the machine's memory, at most [`MAX_BYTES`].
     pub(super) fn max_bytes() -> usize {
         static BYTES: OnceLock<usize> = OnceLock::new();
@@ -217,12 +221,38 @@ mod kept {
         })
     }
 
+    /// A map that nothing uses any more.
+    pub(super) struct Kept {
+        pub(super) map: MmapMut,
+        /// Whether the system may take the pages back.
+        pub(super) is_offered: bool,
+    }
+
+    impl Kept {
+        fn is_large(&self) -> bool {
+            self.map.len() >= LARGE_BLOCK
+        }
+
+        /// Returns whether the map is a large one whose pages the system cannot take back.
+        fn is_resident(&self) -> bool {
+            self.is_large() && !self.is_offered
+        }
+
+        /// Lets the system take the pages back. Unmaps them and returns `None` if it cannot.
+        fn offer(self) -> Option<Self> {
+            // SAFETY: nothing uses the contents, which the system may replace by zeros until a page is written again: a
+            // map is taken only for memory that counts as uninitialized.
+            unsafe { self.map.unchecked_advise(UncheckedAdvice::Free) }.ok()?;
+            Some(Self { is_offered: true, ..self })
+        }
+    }
+
     /// The oldest one is first. A thread never waits for the lock: a fork may have copied it while another thread held
     /// it.
-    static MAPS: Mutex<Vec<MmapMut>> = Mutex::new(Vec::new());
+    static MAPS: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
 
     /// Calls `work` with the maps, unless another thread uses them.
-    fn with_maps<R>(work: impl FnOnce(&mut Vec<MmapMut>) -> R) -> Option<R> {
+    fn with_maps<R>(work: impl FnOnce(&mut Vec<Kept>) -> R) -> Option<R> {
         match MAPS.try_lock() {
             Ok(mut maps) => Some(work(&mut maps)),
             Err(TryLockError::Poisoned(poisoned)) => Some(work(&mut poisoned.into_inner())),
@@ -235,9 +265,9 @@ mod kept {
     pub(super) fn take(bytes: usize) -> Option<MmapMut> {
         with_maps(|maps| {
             let fits = bytes..=bytes.saturating_add(bytes / 4);
-            let fitting = maps.iter().enumerate().rev().filter(|(_, map)| fits.contains(&map.len()));
-            let (at, _) = fitting.min_by_key(|(_, map)| map.len())?;
-            Some(maps.remove(at))
+            let fitting = maps.iter().enumerate().rev().filter(|(_, kept)| fits.contains(&kept.map.len()));
+            let (at, _) = fitting.min_by_key(|(_, kept)| kept.map.len())?;
+            Some(maps.remove(at).map)
         })?
     }
 
@@ -250,33 +280,63 @@ mod kept {
         if map.len() > max_bytes() || (is_large && is_limited()) {
             return;
         }
-        // SAFETY: nothing uses the contents, which the system may replace by zeros until a page is written again: a map
-        // is taken only for memory that counts as uninitialized.
-        if is_large && unsafe { map.unchecked_advise(UncheckedAdvice::Free) }.is_err() {
-            return; // the system cannot take the pages back
-        }
-        let mut surplus = with_maps(|maps| {
-            // Once for all: a block that is freed need not find memory.
-            let additional = (MAX_MAPS + MAX_MEDIUM_MAPS + 1).saturating_sub(maps.len()).max(1);
-            if maps.try_reserve_exact(additional).is_err() {
-                return Some(map);
-            }
-            maps.push(map);
-            take_surplus(maps, is_large)
-        });
+        let kept = Kept { map, is_offered: false };
+        let new = if is_large && kept.map.len() > max_resident_bytes() { kept.offer() } else { Some(kept) };
+        let Some(new) = new else { return };
+        // Maps are unmapped, and offered to the system, without the lock.
+        let mut surplus = with_maps(|maps| add(maps, new));
         while let Some(Some(map)) = surplus {
-            drop(map); // unmapped without the lock
+            drop(map);
             surplus = with_maps(|maps| take_surplus(maps, is_large));
+        }
+        while is_large && let Some(Some(resident)) = with_maps(take_resident) {
+            if let Some(offered) = resident.offer() {
+                drop(with_maps(|maps| add(maps, offered)));
+            }
         }
     }
 
+    /// Returns the largest number of bytes in large maps that the system cannot take back.
+    pub(super) fn max_resident_bytes() -> usize {
+        max_bytes() / PER_RESIDENT_BYTE
+    }
+
+    /// Adds a map. Returns one that should be unmapped.
+    fn add(maps: &mut Vec<Kept>, new: Kept) -> Option<Kept> {
+        // Once for all: a block that is freed need not find memory.
+        let additional = (MAX_MAPS + MAX_MEDIUM_MAPS + 1).saturating_sub(maps.len()).max(1);
+        if maps.try_reserve_exact(additional).is_err() {
+            return Some(new);
+        }
+        // A map that is offered was the oldest resident one.
+        let older = if new.is_offered { maps.iter().position(Kept::is_resident) } else { None };
+        let is_large = new.is_large();
+        maps.insert(older.unwrap_or(maps.len()), new);
+        take_surplus(maps, is_large)
+    }
+
     /// Takes the oldest map of the large or of the other ones if there are too many.
-    fn take_surplus(maps: &mut Vec<MmapMut>, is_large: bool) -> Option<MmapMut> {
+    fn take_surplus(maps: &mut Vec<Kept>, is_large: bool) -> Option<Kept> {
         let (max_maps, max_bytes) =
             if is_large { (MAX_MAPS, max_bytes()) } else { (MAX_MEDIUM_MAPS, MAX_MEDIUM_BYTES) };
-        let mut alike = maps.iter().enumerate().filter(|(_, map)| (map.len() >= LARGE_BLOCK) == is_large);
-        let (count, bytes) = alike.clone().fold((0, 0), |(count, bytes), (_, map)| (count + 1, bytes + map.len()));
-        let (oldest, _) = alike.next()?;
+        take_oldest(maps, max_maps, max_bytes, |kept| kept.is_large() == is_large)
+    }
+
+    /// Takes the oldest of the large maps whose pages the system cannot take back, if they have too many bytes.
+    pub(super) fn take_resident(maps: &mut Vec<Kept>) -> Option<Kept> {
+        take_oldest(maps, MAX_MAPS, max_resident_bytes(), Kept::is_resident)
+    }
+
+    /// Takes the oldest one of some maps if there are too many, or if they have too many bytes.
+    fn take_oldest(
+        maps: &mut Vec<Kept>,
+        max_maps: usize,
+        max_bytes: usize,
+        is_counted: impl Fn(&Kept) -> bool,
+    ) -> Option<Kept> {
+        let counted = || maps.iter().filter(|kept| is_counted(kept));
+        let (count, bytes) = (counted().count(), counted().map(|kept| kept.map.len()).sum::<usize>());
+        let oldest = maps.iter().position(&is_counted)?;
         (count > max_maps || bytes > max_bytes).then(|| maps.remove(oldest))
     }
 
@@ -331,6 +391,27 @@ mod tests {
         }
         drop(Allocation::uninit(kept::max_bytes() + 1).unwrap()); // not kept
         kept::clear();
+    }
+
+    #[cfg(all(feature = "mmap", target_os = "linux"))]
+    #[test]
+    fn the_oldest_large_maps_are_offered_to_the_system() {
+        let kept = |bytes: usize, is_offered| {
+            let map = memmap2::MmapOptions::new().len(bytes).map_anon().unwrap();
+            kept::Kept { map, is_offered }
+        };
+        let fitting = kept::max_resident_bytes() / LARGE_BLOCK;
+        let mut maps = vec![kept(1 << 20, false), kept(LARGE_BLOCK, true)];
+        maps.extend((1..=fitting.min(8)).map(|_| kept(LARGE_BLOCK, false)));
+        assert!(kept::take_resident(&mut maps).is_none());
+        let last = kept::max_resident_bytes().max(LARGE_BLOCK);
+        maps.push(kept(last, false));
+        for left in (1..=fitting.min(8)).rev() {
+            assert_eq!(kept::take_resident(&mut maps).unwrap().map.len(), LARGE_BLOCK);
+            assert_eq!(maps.len(), 2 + left);
+        }
+        assert_eq!(kept::take_resident(&mut maps).is_some(), last > kept::max_resident_bytes());
+        assert!(kept::take_resident(&mut maps).is_none() && maps.len() >= 2);
     }
 
     #[cfg(all(feature = "mmap", target_os = "linux", not(numeric_table_sanitized)))]
