@@ -4,14 +4,17 @@
 //! [`LARGE_BLOCK`] bytes or more are anonymous memory maps: zeroed lazily, page aligned, with huge pages advised.
 //! On Linux, blocks of [`MEDIUM_BLOCK`] bytes or more that need no zeros are maps too, and some freed maps are kept for
 //! them, because the system clears every page that it gives: an allocator that returns a block when it is freed, as
-//! glibc does at the end of its heap, makes a loop over blocks several times slower. The system may take the pages of
-//! kept maps back at any time, except those of small maps and of the large ones that were freed last, which have few.
+//! glibc does at the end of its heap, makes a loop over blocks several times slower. The large maps that were freed last
+//! and all smaller ones stay in memory, up to a limit. The system may take the pages of the other ones back at any time.
 //! Nothing here depends on an element type. A failed allocation returns [`ErrorKind::OutOfMemory`] and never aborts.
 
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 #[cfg(all(feature = "mmap", target_os = "linux"))]
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+#[cfg(all(feature = "mmap", target_os = "linux"))]
+mod kept;
 
 #[cfg(doc)]
 use crate::base::error::ErrorKind;
@@ -113,6 +116,8 @@ impl Allocation {
     #[cfg(feature = "mmap")]
     fn map(bytes: usize) -> Result<Self> {
         let new = || memmap2::MmapOptions::new().len(bytes).map_anon();
+        #[cfg(target_os = "linux")]
+        kept::offer_all();
         let map = new();
         #[cfg(target_os = "linux")]
         let map = map.or_else(|error| if kept::clear() { new() } else { Err(error) });
@@ -188,181 +193,6 @@ impl Drop for Allocation {
     }
 }
 
-/// Freed maps for later blocks.
-#[cfg(all(feature = "mmap", target_os = "linux"))]
-mod kept {
-    use std::sync::{Mutex, OnceLock, TryLockError};
-
-    use memmap2::{MmapMut, UncheckedAdvice};
-
-    use super::LARGE_BLOCK;
-
-    /// The largest number of bytes that are kept on any machine, and of maps.
-    const MAX_BYTES: usize = 1 << 30;
-    const MAX_MAPS: usize = 8;
-
-    /// The largest number of bytes in maps below [`LARGE_BLOCK`] that are kept, and of these maps.
-    const MAX_MEDIUM_BYTES: usize = 16 << 20;
-    const MAX_MEDIUM_MAPS: usize = 16;
-
-    /// One of this number of kept bytes may be in a large map whose pages the system cannot take back. To offer the system
-    /// pages takes 4 to 16 % of the time that it takes to write them.
-    const PER_RESIDENT_BYTE: usize = 16;
-
-    /// Returns the largest number of bytes that are kept: an eighth of the machine's memory, at most [`MAX_BYTES`].
-    pub(super) fn max_bytes() -> usize {
-        static BYTES: OnceLock<usize> = OnceLock::new();
-        *BYTES.get_or_init(|| {
-            let [pages, page] = [libc::_SC_PHYS_PAGES, libc::_SC_PAGESIZE].map(|name| {
-                // SAFETY: the call reads no memory of this process. It returns -1 if the system does not know.
-                usize::try_from(unsafe { libc::sysconf(name) }).unwrap_or(0)
-            });
-            (pages.saturating_mul(page) / 8).min(MAX_BYTES)
-        })
-    }
-
-    /// A map that nothing uses any more.
-    pub(super) struct Kept {
-        pub(super) map: MmapMut,
-        /// Whether the system may take the pages back.
-        pub(super) is_offered: bool,
-    }
-
-    impl Kept {
-        fn is_large(&self) -> bool {
-            self.map.len() >= LARGE_BLOCK
-        }
-
-        /// Returns whether the map is a large one whose pages the system cannot take back.
-        fn is_resident(&self) -> bool {
-            self.is_large() && !self.is_offered
-        }
-
-        /// Lets the system take the pages back. Unmaps them and returns `None` if it cannot.
-        fn offer(self) -> Option<Self> {
-            // SAFETY: nothing uses the contents, which the system may replace by zeros until a page is written again: a
-            // map is taken only for memory that counts as uninitialized.
-            unsafe { self.map.unchecked_advise(UncheckedAdvice::Free) }.ok()?;
-            Some(Self { is_offered: true, ..self })
-        }
-    }
-
-    /// The oldest one is first. A thread never waits for the lock: a fork may have copied it while another thread held
-    /// it.
-    static MAPS: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
-
-    /// Calls `work` with the maps, unless another thread uses them.
-    fn with_maps<R>(work: impl FnOnce(&mut Vec<Kept>) -> R) -> Option<R> {
-        match MAPS.try_lock() {
-            Ok(mut maps) => Some(work(&mut maps)),
-            Err(TryLockError::Poisoned(poisoned)) => Some(work(&mut poisoned.into_inner())),
-            Err(TryLockError::WouldBlock) => None,
-        }
-    }
-
-    /// Returns the shortest kept map of at least `bytes` bytes, unless it is much longer. Of several, the one that was
-    /// kept last: it is the most likely one to be in the cache. Its contents are arbitrary.
-    pub(super) fn take(bytes: usize) -> Option<MmapMut> {
-        with_maps(|maps| {
-            let fits = bytes..=bytes.saturating_add(bytes / 4);
-            let fitting = maps.iter().enumerate().rev().filter(|(_, kept)| fits.contains(&kept.map.len()));
-            let (at, _) = fitting.min_by_key(|(_, kept)| kept.map.len())?;
-            Some(maps.remove(at).map)
-        })?
-    }
-
-    /// Keeps a map that nothing uses any more, and unmaps older ones if there are too many.
-    pub(super) fn put(map: MmapMut) {
-        let is_large = map.len() >= LARGE_BLOCK;
-        // Smaller maps are made only while the process is not limited. If it is limited later, the kept ones are unmapped
-        // when a block of their size needs a new map, or an allocation fails. Here, two calls of the system for each
-        // block would take longer than many a conversion.
-        if map.len() > max_bytes() || (is_large && is_limited()) {
-            return;
-        }
-        let kept = Kept { map, is_offered: false };
-        let new = if is_large && kept.map.len() > max_resident_bytes() { kept.offer() } else { Some(kept) };
-        let Some(new) = new else { return };
-        // Maps are unmapped, and offered to the system, without the lock.
-        let mut surplus = with_maps(|maps| add(maps, new));
-        while let Some(Some(map)) = surplus {
-            drop(map);
-            surplus = with_maps(|maps| take_surplus(maps, is_large));
-        }
-        while is_large && let Some(Some(resident)) = with_maps(take_resident) {
-            if let Some(offered) = resident.offer() {
-                drop(with_maps(|maps| add(maps, offered)));
-            }
-        }
-    }
-
-    /// Returns the largest number of bytes in large maps that the system cannot take back.
-    pub(super) fn max_resident_bytes() -> usize {
-        max_bytes() / PER_RESIDENT_BYTE
-    }
-
-    /// Adds a map. Returns one that should be unmapped.
-    fn add(maps: &mut Vec<Kept>, new: Kept) -> Option<Kept> {
-        // Once for all: a block that is freed need not find memory.
-        let additional = (MAX_MAPS + MAX_MEDIUM_MAPS + 1).saturating_sub(maps.len()).max(1);
-        if maps.try_reserve_exact(additional).is_err() {
-            return Some(new);
-        }
-        // A map that is offered was the oldest resident one.
-        let older = if new.is_offered { maps.iter().position(Kept::is_resident) } else { None };
-        let is_large = new.is_large();
-        maps.insert(older.unwrap_or(maps.len()), new);
-        take_surplus(maps, is_large)
-    }
-
-    /// Takes the oldest map of the large or of the other ones if there are too many.
-    fn take_surplus(maps: &mut Vec<Kept>, is_large: bool) -> Option<Kept> {
-        let (max_maps, max_bytes) =
-            if is_large { (MAX_MAPS, max_bytes()) } else { (MAX_MEDIUM_MAPS, MAX_MEDIUM_BYTES) };
-        take_oldest(maps, max_maps, max_bytes, |kept| kept.is_large() == is_large)
-    }
-
-    /// Takes the oldest of the large maps whose pages the system cannot take back, if they have too many bytes.
-    pub(super) fn take_resident(maps: &mut Vec<Kept>) -> Option<Kept> {
-        take_oldest(maps, MAX_MAPS, max_resident_bytes(), Kept::is_resident)
-    }
-
-    /// Takes the oldest one of some maps if there are too many, or if they have too many bytes.
-    fn take_oldest(
-        maps: &mut Vec<Kept>,
-        max_maps: usize,
-        max_bytes: usize,
-        is_counted: impl Fn(&Kept) -> bool,
-    ) -> Option<Kept> {
-        let counted = || maps.iter().filter(|kept| is_counted(kept));
-        let (count, bytes) = (counted().count(), counted().map(|kept| kept.map.len()).sum::<usize>());
-        let oldest = maps.iter().position(&is_counted)?;
-        (count > max_maps || bytes > max_bytes).then(|| maps.remove(oldest))
-    }
-
-    /// Returns whether the address space or the data of this process are limited: kept maps would be missing for others.
-    pub(super) fn is_limited() -> bool {
-        [libc::RLIMIT_AS, libc::RLIMIT_DATA].into_iter().any(|resource| {
-            let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-            // SAFETY: the pointer is that of a local variable, which the call writes.
-            let status = unsafe { libc::getrlimit(resource, &raw mut limit) };
-            status != 0 || limit.rlim_cur != libc::RLIM_INFINITY
-        })
-    }
-
-    /// Unmaps all kept maps. Returns whether there were any.
-    pub(super) fn clear() -> bool {
-        let mut count = 0;
-        // Each is unmapped without the lock. The list stays: a call that fails frees no memory that another thread took.
-        while count < MAX_MAPS + MAX_MEDIUM_MAPS
-            && let Some(Some(_map)) = with_maps(Vec::pop)
-        {
-            count += 1;
-        }
-        count > 0
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -391,27 +221,6 @@ mod tests {
         }
         drop(Allocation::uninit(kept::max_bytes() + 1).unwrap()); // not kept
         kept::clear();
-    }
-
-    #[cfg(all(feature = "mmap", target_os = "linux"))]
-    #[test]
-    fn the_oldest_large_maps_are_offered_to_the_system() {
-        let kept = |bytes: usize, is_offered| {
-            let map = memmap2::MmapOptions::new().len(bytes).map_anon().unwrap();
-            kept::Kept { map, is_offered }
-        };
-        let fitting = kept::max_resident_bytes() / LARGE_BLOCK;
-        let mut maps = vec![kept(1 << 20, false), kept(LARGE_BLOCK, true)];
-        maps.extend((1..=fitting.min(8)).map(|_| kept(LARGE_BLOCK, false)));
-        assert!(kept::take_resident(&mut maps).is_none());
-        let last = kept::max_resident_bytes().max(LARGE_BLOCK);
-        maps.push(kept(last, false));
-        for left in (1..=fitting.min(8)).rev() {
-            assert_eq!(kept::take_resident(&mut maps).unwrap().map.len(), LARGE_BLOCK);
-            assert_eq!(maps.len(), 2 + left);
-        }
-        assert_eq!(kept::take_resident(&mut maps).is_some(), last > kept::max_resident_bytes());
-        assert!(kept::take_resident(&mut maps).is_none() && maps.len() >= 2);
     }
 
     #[cfg(all(feature = "mmap", target_os = "linux", not(numeric_table_sanitized)))]

@@ -13,6 +13,8 @@ pub(crate) enum Vectors {
     None,
     Avx2,
     Avx512,
+    /// AVX-512, on a processor that reads memory fastest in order and without requests.
+    Avx512InOrder,
 }
 
 impl Vectors {
@@ -25,7 +27,7 @@ impl Vectors {
     /// Returns whether the AVX-512 instructions for values of this width may be used, and the processor has them.
     #[cfg(target_arch = "x86_64")]
     fn has_avx512(self, width: usize) -> bool {
-        self == Self::Avx512
+        matches!(self, Self::Avx512 | Self::Avx512InOrder)
             && is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("popcnt")
             && (width >= 4 || is_x86_feature_detected!("avx512vbmi2") && is_x86_feature_detected!("avx512bw"))
@@ -81,8 +83,9 @@ pub(super) fn words_ahead<B>(words: &[u64], at: usize) -> &[u64] {
 
 /// Copies the values of a mask to the front of the room, word by word, while there is room for all values of a word.
 /// Returns how far it came: nowhere without the instructions. Meanwhile requests the values of the words
-/// [ahead](words_ahead) that have a bit, with AVX2 also those of gaps of one word: most processors do so by themselves
-/// within a page only.
+/// [ahead](words_ahead) that have a bit, with AVX2 also those of gaps of one word: many processors do so by themselves
+/// within a page only. Those that are [faster in order](Vectors::Avx512InOrder) read all values where at least half of
+/// eight words have a bit.
 pub(super) fn by_vectors<B: Bits>(
     values: &[B],
     words: &[u64],
@@ -92,15 +95,15 @@ pub(super) fn by_vectors<B: Bits>(
 ) -> Progress {
     #[cfg(target_arch = "x86_64")]
     {
-        let width = size_of::<B>();
+        let (width, in_order) = (size_of::<B>(), vectors == Vectors::Avx512InOrder);
         if vectors.has_avx512(width) {
             // SAFETY: the processor has the instructions, and the width of `B` is that of the values of each function.
             return unsafe {
                 match width {
-                    1 => x86::compress_1(values, words, ahead, room),
-                    2 => x86::compress_2(values, words, ahead, room),
-                    4 => x86::compress_4(values, words, ahead, room),
-                    8 => x86::compress_8(values, words, ahead, room),
+                    1 => x86::compress_1(values, words, ahead, room, in_order),
+                    2 => x86::compress_2(values, words, ahead, room, in_order),
+                    4 => x86::compress_4(values, words, ahead, room, in_order),
+                    8 => x86::compress_8(values, words, ahead, room, in_order),
                     _ => Progress::default(),
                 }
             };
@@ -109,10 +112,10 @@ pub(super) fn by_vectors<B: Bits>(
             // SAFETY: as above.
             return unsafe {
                 match width {
-                    1 => x86::permute_1(values, words, ahead, room),
-                    2 => x86::permute_2(values, words, ahead, room),
-                    4 => x86::permute_4(values, words, ahead, room),
-                    8 => x86::permute_8(values, words, ahead, room),
+                    1 => x86::permute_1(values, words, ahead, room, false),
+                    2 => x86::permute_2(values, words, ahead, room, false),
+                    4 => x86::permute_4(values, words, ahead, room, false),
+                    8 => x86::permute_8(values, words, ahead, room, false),
                     _ => Progress::default(),
                 }
             };
@@ -157,33 +160,24 @@ mod x86 {
         has_bits(index) || fills_gaps && has_bits(index.wrapping_sub(1)) && has_bits(index + 1)
     }
 
-    /// Whether a loop reads values without a bit, or requests them.
-    #[derive(Clone, Copy, PartialEq, Eq)]
-    enum Gaps {
-        /// Requests those of gaps of one word: Zen 3 reads memory in order faster than with such gaps.
-        Requested,
-        /// Reads all values where most words have a bit, and requests none, if the processor is AMD's: Zen 4 fetches
-        /// memory that is read in order by itself. Elsewhere skips gaps: Intel processors are slower otherwise.
-        ReadByAmd,
-    }
-
-    /// Returns whether the processor is AMD's: only these have SSE4a.
-    fn is_by_amd() -> bool {
-        is_x86_feature_detected!("sse4a")
-    }
-
-    /// Whether to read all values is decided for this number of words at a time.
+    /// It is decided for this number of words at a time whether they are dense.
     const DECIDED: usize = 8;
 
-    /// Returns whether at least half of the words have a bit.
-    pub(super) fn is_dense(words: &[u64]) -> bool {
+    /// Returns whether at least half of the words from a place on have a bit. Looks at [`DECIDED`] words.
+    pub(super) fn is_dense(words: &[u64], at: usize) -> bool {
+        let words = words.get(at..).unwrap_or_default();
+        let words = &words[..words.len().min(DECIDED)];
         words.iter().filter(|&&word| word != 0).count() * 2 >= words.len()
     }
 
     /// Defines a function that packs values of one width, a vector at a time: `$store` stores the values of a mask of a
     /// vector to the front of a place for an entire vector.
+    ///
+    /// The functions for AVX2 request the values of gaps of one word: Zen 3 reads memory in order faster than with such
+    /// gaps. Those for AVX-512 do not: Intel processors are slower with these requests. With `in_order`, all values of
+    /// dense words are read, and none are requested.
     macro_rules! pack {
-        ($name:ident, $features:literal, $lanes:literal, $Mask:ty, $store:ident, $gaps:expr) => {
+        ($name:ident, $features:literal, $lanes:literal, $Mask:ty, $store:ident, $fills_gaps:literal) => {
             /// # Safety
             /// The processor has the features, and `B` has the width that the name says.
             #[target_feature(enable = $features)]
@@ -192,16 +186,16 @@ mod x86 {
                 words: &[u64],
                 ahead: &[u64],
                 room: &mut [MaybeUninit<B>],
+                in_order: bool,
             ) -> Progress {
-                let may_read_all = $gaps == Gaps::ReadByAmd && is_by_amd();
-                let (mut progress, mut reads_all) = (Progress::default(), false);
+                let (mut progress, mut reads_all, mut requests) = (Progress::default(), false, true);
                 for (index, (values, &word)) in values.as_chunks::<MASK_ROWS>().0.iter().zip(words).enumerate() {
                     let Some(place) = room[progress.written..].first_chunk_mut::<MASK_ROWS>() else { break };
                     progress.words += 1;
-                    if may_read_all && index % DECIDED == 0 {
-                        reads_all = is_dense(&words[index..words.len().min(index + DECIDED)]);
+                    if in_order && index % DECIDED == 0 {
+                        (reads_all, requests) = (is_dense(words, index), !is_dense(ahead, index));
                     }
-                    if !reads_all && is_requested(ahead, index, $gaps == Gaps::Requested) {
+                    if requests && is_requested(ahead, index, $fills_gaps) {
                         let later = values.as_ptr().cast::<u8>().wrapping_add(AHEAD);
                         cache::prefetch::<{ cache::SECOND_LEVEL }>(later, size_of_val(values));
                     }
@@ -228,14 +222,14 @@ mod x86 {
             }
         };
     }
-    pack!(compress_1, "avx512f,avx512bw,avx512vbmi2,popcnt", 64, u64, compress_64_of_1, Gaps::ReadByAmd);
-    pack!(compress_2, "avx512f,avx512bw,avx512vbmi2,popcnt", 32, u32, compress_32_of_2, Gaps::ReadByAmd);
-    pack!(compress_4, "avx512f,popcnt", 16, u16, compress_16_of_4, Gaps::ReadByAmd);
-    pack!(compress_8, "avx512f,popcnt", 8, u8, compress_8_of_8, Gaps::ReadByAmd);
-    pack!(permute_1, "avx2,popcnt", 8, u8, permute_8_of_1, Gaps::Requested);
-    pack!(permute_2, "avx2,popcnt", 8, u8, permute_8_of_2, Gaps::Requested);
-    pack!(permute_4, "avx2,popcnt", 8, u8, permute_8_of_4, Gaps::Requested);
-    pack!(permute_8, "avx2,popcnt", 4, u8, permute_4_of_8, Gaps::Requested);
+    pack!(compress_1, "avx512f,avx512bw,avx512vbmi2,popcnt", 64, u64, compress_64_of_1, false);
+    pack!(compress_2, "avx512f,avx512bw,avx512vbmi2,popcnt", 32, u32, compress_32_of_2, false);
+    pack!(compress_4, "avx512f,popcnt", 16, u16, compress_16_of_4, false);
+    pack!(compress_8, "avx512f,popcnt", 8, u8, compress_8_of_8, false);
+    pack!(permute_1, "avx2,popcnt", 8, u8, permute_8_of_1, true);
+    pack!(permute_2, "avx2,popcnt", 8, u8, permute_8_of_2, true);
+    pack!(permute_4, "avx2,popcnt", 8, u8, permute_8_of_4, true);
+    pack!(permute_8, "avx2,popcnt", 4, u8, permute_4_of_8, true);
 
     macro_rules! compress {
         ($name:ident, $features:literal, $Mask:ty, $compress:ident) => {
@@ -385,8 +379,9 @@ mod tests {
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn words_are_dense_if_half_of_them_have_a_bit() {
-        assert!(x86::is_dense(&[1, 0, 1 << 63, 0]) && x86::is_dense(&[7]) && x86::is_dense(&[0, 2, 3]));
-        assert!(!x86::is_dense(&[0, 1, 0]) && !x86::is_dense(&[0; 8]));
+        let words = [0, 0, 0, 0, 1, 2, 1 << 63, 0, 7, 0, 0];
+        let dense = (0..=words.len()).map(|at| x86::is_dense(&words, at)).collect::<Vec<_>>();
+        assert_eq!(dense, [false, true, true, true, true, true, false, false, false, false, false, true]);
     }
 
     #[test]
@@ -421,7 +416,7 @@ mod tests {
                 }
             }
         }
-        const ALL: [Vectors; 3] = [Vectors::None, Vectors::Avx2, Vectors::Avx512];
+        const ALL: [Vectors; 4] = [Vectors::None, Vectors::Avx2, Vectors::Avx512, Vectors::Avx512InOrder];
         check(|index| index as u8);
         check(|index| (index as u16).wrapping_mul(257));
         check(|index| (index as u32).wrapping_mul(0x0101_0101));

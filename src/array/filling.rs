@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_new_array_is_filled_in_parts_and_finished_when_all_of_it_is_filled() {
-        for vectors in [Vectors::None, Vectors::Avx2, Vectors::Avx512] {
+        for vectors in [Vectors::None, Vectors::Avx2, Vectors::Avx512, Vectors::Avx512InOrder] {
             let mut new = NewArray::new(ElementType::F32, 30).unwrap();
             let from: Vec<u32> = (0..40).map(|index| (index as f32).to_bits()).collect();
             let flags: Vec<bool> = (0..40).map(|index| index % 3 == 1 || index > 28).collect();

@@ -66,7 +66,10 @@ impl Level {
             #[cfg(target_arch = "x86_64")]
             Instructions::Avx2 => Vectors::Avx2,
             #[cfg(target_arch = "x86_64")]
-            Instructions::Avx512 => Vectors::Avx512,
+            Instructions::Avx512 => match is_x86_feature_detected!("sse4a") {
+                true => Vectors::Avx512InOrder, // AMD's processors
+                false => Vectors::Avx512,
+            },
         }
     }
 

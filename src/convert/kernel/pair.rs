@@ -479,6 +479,7 @@ mod tests {
             }
         }
         let best = Level::available().pop().unwrap();
-        assert_ne!(best.without_avx512().vectors(), crate::array::Vectors::Avx512);
+        use crate::array::Vectors;
+        assert!(matches!(best.without_avx512().vectors(), Vectors::None | Vectors::Avx2));
     }
 }
