@@ -249,11 +249,60 @@ mod tests {
     #[cfg(all(feature = "mmap", target_os = "linux", not(numeric_table_sanitized), not(miri)))]
     #[test]
     fn kept_maps_are_given_back_when_memory_is_limited() {
-        let test =
-            "array::allocate::tests::kept_maps_are_given_back_when_memory_is_limited_if_this_process_is_for_that";
+        run_alone("kept_maps_are_given_back_when_memory_is_limited_if_this_process_is_for_that", LIMITED);
+    }
+
+    #[cfg(all(feature = "mmap", target_os = "linux", not(numeric_table_sanitized)))]
+    const ALONE: &str = "NUMERIC_TABLE_TEST_OF_KEPT_MEMORY";
+
+    /// The test below runs this in a separate process: other tests would use the kept maps too.
+    #[cfg(all(feature = "mmap", target_os = "linux", not(numeric_table_sanitized)))]
+    #[test]
+    fn a_freed_map_stays_until_a_new_one_is_needed_if_this_process_is_for_that() {
+        if std::env::var_os(ALONE).is_none() || kept::is_limited() {
+            return;
+        }
+        // The bytes that the system may take back.
+        let offered = || {
+            let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+            let sizes = maps.lines().filter_map(|line| line.strip_prefix("LazyFree:"));
+            sizes.map(|size| size.trim().trim_end_matches(" kB").parse::<usize>().unwrap() << 10).sum::<usize>()
+        };
+        let fill = |allocation: &mut Allocation, bytes| {
+            // SAFETY: the allocation has that many bytes.
+            unsafe { std::ptr::write_bytes(allocation.data().as_ptr(), 7, bytes) };
+            allocation.data()
+        };
+        let bytes = LARGE_BLOCK + 4096;
+        let mut first = Allocation::uninit(bytes).unwrap();
+        let place = fill(&mut first, bytes);
+        drop(first);
+        let stays = bytes <= kept::max_resident_bytes();
+        assert_eq!(offered() > 0, !stays, "bytes are offered at once only if the machine has little memory");
+        let mut again = Allocation::uninit(bytes).unwrap();
+        assert_eq!(fill(&mut again, bytes), place);
+        drop(again);
+        let _new = Allocation::zeroed(bytes).unwrap();
+        assert!(offered() > LARGE_BLOCK / 2);
+        assert_eq!(Allocation::uninit(bytes).unwrap().data(), place);
+        // Larger ones are offered at once, and kept too.
+        let large = kept::max_resident_bytes() + LARGE_BLOCK;
+        let place = Allocation::uninit(large).unwrap().data();
+        assert_eq!(Allocation::uninit(large).unwrap().data(), place);
+    }
+
+    #[cfg(all(feature = "mmap", target_os = "linux", not(numeric_table_sanitized), not(miri)))]
+    #[test]
+    fn a_freed_map_stays_until_a_new_one_is_needed() {
+        run_alone("a_freed_map_stays_until_a_new_one_is_needed_if_this_process_is_for_that", ALONE);
+    }
+
+    /// Runs a test of this module in a process of its own, with a variable.
+    #[cfg(all(feature = "mmap", target_os = "linux", not(numeric_table_sanitized), not(miri)))]
+    fn run_alone(test: &str, variable: &str) {
         let result = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", test])
-            .env(LIMITED, "1")
+            .args(["--exact", &format!("array::allocate::tests::{test}")])
+            .env(variable, "1")
             .output()
             .unwrap();
         let printed = String::from_utf8_lossy(&result.stdout);

@@ -102,14 +102,15 @@ pub(super) fn offer_all() {
 }
 
 /// Returns the largest number of bytes in large maps that the system cannot take back.
-fn max_resident_bytes() -> usize {
+pub(super) fn max_resident_bytes() -> usize {
     max_bytes() / RESIDENT_FRACTION
 }
 
 /// Maps that were taken out one after the other, each with its place at that time.
 type Taken = [Option<(usize, Kept)>; MAX_MAPS];
 
-/// Offers maps to the system, and adds them at their places.
+/// Offers maps to the system, and adds them at their places. Nothing finds them meanwhile; each is unmapped instead if
+/// another thread uses the list when it is added.
 fn offer(taken: Taken) {
     for (at, resident) in taken.into_iter().rev().flatten() {
         if let Some(offered) = resident.offer() {
@@ -130,7 +131,9 @@ fn add(at: usize, new: Kept) -> Taken {
         }
         maps.insert(at.min(maps.len()), new);
         let surplus = take_surplus(maps, is_large);
-        residents = take_residents(maps, max_resident_bytes());
+        if is_large {
+            residents = take_residents(maps, max_resident_bytes());
+        }
         surplus
     });
     while let Some(Some(map)) = surplus {

@@ -15,7 +15,7 @@ use crate::window::Bits;
 /// Results of at least this size in bytes are stored past the cache: they do not stay in it.
 const STREAMING_BYTES: usize = bytes_of(16 << 20, 16 << 10, 1 << 10);
 
-/// Smaller parts of such results are not: that would not be faster.
+/// Smaller parts of such results are not: most filters would not be faster.
 const STREAMING_PART_BYTES: usize = bytes_of(64 << 10, 4 << 10, 256);
 
 /// Returns the first number; for unit tests the second one, and under Miri the third one.
