@@ -4,6 +4,7 @@
 //! All calls are functions over windows and slices whose element type is known only at run time. They are compiled
 //! once, in this crate; crates that use it compile no loops.
 //! * `pair`: the vectorized loops, the only code here that is compiled for each of the 144 pairs;
+//! * `records`: whole records of several types as rows of `f64`, for processors with AVX-512;
 //! * `tiles`: the order of reading a window, which fetches memory only once;
 //! * `store`: how results are written to memory;
 //! * `read`, `write`, `few`, `beside`, `gaps`, `report`: the calls for other modules.
@@ -16,6 +17,8 @@ mod gaps;
 mod interleaved;
 mod pair;
 mod read;
+#[cfg(target_arch = "x86_64")]
+mod records;
 mod register_tiles;
 mod report;
 mod requesting;
@@ -34,6 +37,8 @@ pub(crate) use read::{
     FEW_OF_SLICE, FEW_OF_TABLE, OldValues, check, read, read_column, read_few, read_narrow, read_over, read_rows,
     read_rows_of,
 };
+#[cfg(target_arch = "x86_64")]
+pub(crate) use records::RecordLoop;
 pub(crate) use report::report;
 pub(crate) use transpose::{Columns, TOGETHER};
 pub(crate) use write::{check_write, write, write_checked};

@@ -6,6 +6,7 @@
 
 use std::any::TypeId;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::places::{Place, Places};
@@ -15,7 +16,10 @@ use crate::base::error::{Error, ErrorKind, Result};
 use crate::base::parallel;
 use crate::base::shape::Shape;
 use crate::base::trace::{self, CopyKind};
-use crate::window::{AnyWindow, AnyWindowMut};
+use crate::convert::ConversionPolicy;
+#[cfg(target_arch = "x86_64")]
+use crate::convert::level::Level;
+use crate::window::{AnyRows, AnyWindow, AnyWindowMut};
 
 /// A byte of a record, or of the padding in it.
 type Unit = MaybeUninit<u8>;
@@ -286,6 +290,27 @@ impl<H: Hold> Records<H> {
 
     pub(super) fn places(&self) -> &Places {
         &self.places
+    }
+
+    /// Converts all columns of some rows at once, if there is a loop for it, and the policy may refuse no value. Returns
+    /// whether it did. Panics if the shapes differ; callers have checked.
+    #[inline]
+    pub(super) fn convert(&self, rows: &Range<usize>, target: &mut AnyRows<'_>, policy: ConversionPolicy) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(whole) = self.places.whole()
+            && whole.is_for(Level::chosen(), target.element_type(), policy)
+        {
+            assert!(rows.start <= rows.end && rows.end <= self.rows, "rows of the table");
+            assert_eq!((target.rows(), target.columns()), (rows.len(), self.places.all().len()), "the shape");
+            let (size, to_stride, count) = (self.places.size(), target.row_stride(), rows.len());
+            let (to, memory) = (target.as_mut_ptr().cast::<f64>(), self.rows * size); // these bytes exist
+            // SAFETY: the rows are those of the records: each place in them is an initialised value of its type, borrowed
+            // with `self`. The target is borrowed exclusively, has the same shape, and is of `f64` (`is_for`).
+            unsafe { whole.convert(self.held.start().add(rows.start * size), count, to, to_stride, memory) };
+            return true;
+        }
+        let _ = (rows, target, policy);
+        false
     }
 
     /// Returns the first column of the group of a column, and the group's window. `None` past the last column.

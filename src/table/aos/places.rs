@@ -5,6 +5,8 @@
 
 use super::{Record, RecordLayout};
 use crate::base::element::ElementType;
+#[cfg(target_arch = "x86_64")]
+use crate::convert::kernel::RecordLoop;
 use crate::window::Geometry;
 
 /// The place of a column in a record, and its group: adjacent columns of one type, at equal distances.
@@ -26,6 +28,9 @@ pub(super) struct Places {
     size: usize,
     all: Vec<Place>,
     overlap: Option<(usize, usize)>,
+    /// The loop over whole records, if there is one. Its fields are these places.
+    #[cfg(target_arch = "x86_64")]
+    whole: Option<RecordLoop>,
 }
 
 impl Places {
@@ -51,7 +56,19 @@ impl Places {
             }
             start += width;
         }
-        Some(Self { size: layout.size(), all, overlap: overlap.or_else(|| layout.overlap()) })
+        Some(Self {
+            size: layout.size(),
+            overlap: overlap.or_else(|| layout.overlap()),
+            #[cfg(target_arch = "x86_64")]
+            whole: RecordLoop::new(all.iter().map(|place| (place.element, place.offset)), layout.size()),
+            all,
+        })
+    }
+
+    /// Returns the loop that converts all places of a record at once, if there is one.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn whole(&self) -> Option<&RecordLoop> {
+        self.whole.as_ref()
     }
 
     /// Returns the size of a record in bytes.

@@ -68,9 +68,13 @@ impl<H: Hold> RecordTable<H> {
         outcome
     }
 
-    /// Reads a region inside the table, narrow groups together and others one by one.
+    /// Reads a region inside the table: all groups at once, or narrow groups together and others one by one.
     fn read_groups(&self, region: &Region, target: Target<'_>) -> Result<()> {
-        let Target { values, policy, old } = target;
+        let Target { mut values, policy, old } = target;
+        let are_all = region.columns.len() == self.records.places().all().len();
+        if are_all && self.records.convert(&region.rows, &mut values, policy) {
+            return Ok(());
+        }
         let (mut outcome, mut together) = (Ok(()), Interleaved::new(values));
         let memory = || self.records.rows() * self.records.places().size(); // cannot overflow: the records exist
         for (columns, window) in self.groups(region) {

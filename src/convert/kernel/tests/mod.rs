@@ -13,6 +13,8 @@ mod memory;
 mod nan;
 mod parts;
 mod places;
+#[cfg(target_arch = "x86_64")]
+mod records;
 mod streaming;
 #[cfg(feature = "rayon")]
 mod threads;
