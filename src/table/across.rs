@@ -71,9 +71,9 @@ impl<'w> Across<'w> {
 
     /// Reads the windows into a target of their shape, if that is one task and nothing needs to be checked before it is
     /// written. Returns whether it did. If not, the target's values are unspecified, or unchanged if they must not be
-    /// lost.
-    pub(super) fn read(&self, target: &mut Target<'_>) -> bool {
-        target.is_one_pass() && kernel::read_beside(self.windows(), target.values.reborrow(), target.policy)
+    /// lost. `rows` is the number of rows of the table.
+    pub(super) fn read(&self, target: &mut Target<'_>, rows: usize) -> bool {
+        target.is_one_pass() && kernel::read_beside(self.windows(), target.values.reborrow(), target.policy, rows)
     }
 
     /// Returns whether values of the same shape may be written into the windows. Returns `false` if this is unknown.

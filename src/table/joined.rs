@@ -382,7 +382,7 @@ impl NumericTable for Joined<'_> {
             }
             let parts = self.tables_of(region).map(|(table, there, _)| (&self.tables[table], there));
             let mut across = Across::with_capacity(self.tables.len().min(region.columns.len()));
-            if across.push_tables(parts) && across.read(&mut target) {
+            if across.push_tables(parts) && across.read(&mut target, self.shape.rows) {
                 return Ok(());
             }
         }

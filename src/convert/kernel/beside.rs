@@ -8,11 +8,12 @@ use std::ops::Range;
 use super::few::SINGLE;
 use super::pair::Pair;
 use super::read::{convert_window, permits_window};
+use super::requesting::RESULTS;
 use super::store::Store;
 use super::tiles::{Scratch, TileScratch, dense};
 use super::transpose::{Columns, TOGETHER};
 use super::write::{Forms, Writer, write_checked};
-use crate::base::cache::{LINE, SECOND_LEVEL};
+use crate::base::cache::{BEYOND_CACHES, LINE, SECOND_LEVEL, prefetch};
 use crate::base::element::ElementType;
 use crate::base::range;
 use crate::convert::level::Level;
@@ -34,24 +35,32 @@ pub(crate) fn are_written_together(left: &AnyWindow<'_>, right: &AnyWindow<'_>) 
 }
 
 /// Converts adjacent windows into rows. Returns whether the policy permits every value. If not, the target's contents
-/// are unspecified.
+/// are unspecified. `rows` is the number of rows of their table: columns of several types that the second-level cache
+/// does not hold are requested behind the windows, where later blocks are, most often.
 ///
 /// Panics unless [`are_read_together`] holds for each window and the next, and together they have the shape of the
 /// rows.
-pub(crate) fn read_beside(windows: &[AnyWindow<'_>], mut target: AnyRows<'_>, policy: ConversionPolicy) -> bool {
+pub(crate) fn read_beside(
+    windows: &[AnyWindow<'_>],
+    mut target: AnyRows<'_>,
+    policy: ConversionPolicy,
+    rows: usize,
+) -> bool {
     let Some(first) = windows.first() else { return true };
     let (count, element) = (target.rows(), target.element_type());
     if !first.is_column() && first.element_type() == element {
         target.copy_beside(windows, 0);
         return true;
     }
+    let row_bytes = || windows.iter().map(|window| window.element_type().size_in_bytes()).sum();
+    let requests = RESULTS.contains(&target.size_in_bytes()) && rows.saturating_mul(row_bytes()) >= BEYOND_CACHES;
     let (mut is_permitted, mut width) = (true, 0);
     for (group, columns) in groups(windows) {
         width = columns.end;
         let mut target = target.cut(0..count, columns);
         is_permitted &= match group {
             [only] => convert_window(*only, target, Pair::of(only.element_type(), element), policy),
-            _ if group[0].is_column() => read_columns(group, &mut target, policy),
+            _ if group[0].is_column() => read_columns(group, &mut target, policy, requests),
             _ => read_rows_beside(group, &mut target, policy),
         };
     }
@@ -80,11 +89,11 @@ fn read_rows_beside(windows: &[AnyWindow<'_>], target: &mut AnyRows<'_>, policy:
 }
 
 /// Converts columns, before or after they are combined into rows: while their values are of the smaller size.
-fn read_columns(columns: &[AnyWindow<'_>], target: &mut AnyRows<'_>, policy: ConversionPolicy) -> bool {
+fn read_columns(columns: &[AnyWindow<'_>], target: &mut AnyRows<'_>, policy: ConversionPolicy, requests: bool) -> bool {
     let element = columns[0].element_type();
     let is_of_one_type = columns.iter().all(|column| column.element_type() == element);
     if !is_of_one_type || element.size_in_bytes() > target.element_type().size_in_bytes() {
-        return read_each_column(columns, target, policy);
+        return read_each_column(columns, target, policy, requests);
     }
     read_together(&columns_of(columns.iter().copied(), element, target.rows()), target, policy)
 }
@@ -165,8 +174,16 @@ fn put_columns(columns: &Columns<'_>, rows: Range<usize>, target: &mut AnyRows<'
     is_permitted
 }
 
+/// The distance in bytes from the values of a column that are converted to those that are requested.
+const AHEAD: usize = 4 << 10;
+
 /// Converts each column separately and combines the results into rows.
-fn read_each_column(columns: &[AnyWindow<'_>], target: &mut AnyRows<'_>, policy: ConversionPolicy) -> bool {
+fn read_each_column(
+    columns: &[AnyWindow<'_>],
+    target: &mut AnyRows<'_>,
+    policy: ConversionPolicy,
+    requests: bool,
+) -> bool {
     let (element, count, width) = (target.element_type(), target.rows(), target.columns());
     let (mut is_permitted, mut scratch) = (true, Scratch::new());
     for rows in range::cut(0..count, Scratch::capacity(element) / width) {
@@ -174,6 +191,10 @@ fn read_each_column(columns: &[AnyWindow<'_>], target: &mut AnyRows<'_>, policy:
         let mut converted = Columns::new(element, rows.len());
         for column in columns {
             let values = values_of(column, &rows);
+            if requests {
+                let bytes = values.len() * values.element_type().size_in_bytes();
+                prefetch::<SECOND_LEVEL>(values.as_ptr().wrapping_add(AHEAD), bytes);
+            }
             if values.element_type() == element {
                 converted.push(values); // equal types are copied bit for bit, NaNs too
                 continue;

@@ -90,7 +90,10 @@ impl SoaNumericTable {
         if self.read_together(region, &mut target)? {
             return Ok(());
         }
-        if region.columns.len() > 1 && !region.rows.is_empty() && self.across(region)?.read(&mut target) {
+        if region.columns.len() > 1
+            && !region.rows.is_empty()
+            && self.across(region)?.read(&mut target, self.shape().rows)
+        {
             return Ok(());
         }
         // A large region; or a value is refused, and this names it.
@@ -182,7 +185,10 @@ impl NumericTable for SoaNumericTable {
         if self.read_together(region, &mut target)? {
             return Ok(());
         }
-        if region.columns.len() > 1 && !region.rows.is_empty() && self.across(region)?.read(&mut target) {
+        if region.columns.len() > 1
+            && !region.rows.is_empty()
+            && self.across(region)?.read(&mut target, self.shape().rows)
+        {
             return Ok(());
         }
         tiling::read(self, region, target) // a large region; or a value is refused, and this names it
