@@ -66,11 +66,17 @@ impl Level {
             #[cfg(target_arch = "x86_64")]
             Instructions::Avx2 => Vectors::Avx2,
             #[cfg(target_arch = "x86_64")]
-            Instructions::Avx512 => match is_x86_feature_detected!("sse4a") {
-                true => Vectors::Avx512InOrder, // AMD's processors
+            Instructions::Avx512 => match is_by_amd() {
+                true => Vectors::Avx512InOrder,
                 false => Vectors::Avx512,
             },
         }
+    }
+
+    /// Returns whether columns that are read side by side are requested: on AMD's processors with AVX-512, which fetch
+    /// few values of each by themselves. On Intel's, requests take more time than they save.
+    pub(crate) fn requests_columns(self) -> bool {
+        self.vectors() == Vectors::Avx512InOrder
     }
 
     /// Returns every level of this machine, the best one last.
@@ -172,6 +178,12 @@ impl Level {
             Instructions::Avx512 => unsafe { with_avx512(a, b, body) },
         }
     }
+}
+
+/// Returns whether the processor is one of AMD's, the only ones with these instructions.
+#[cfg(target_arch = "x86_64")]
+fn is_by_amd() -> bool {
+    is_x86_feature_detected!("sse4a")
 }
 
 /// A long loop. A closure of many instructions is called, not inlined, so it is not compiled for a level. A method that

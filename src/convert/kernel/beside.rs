@@ -36,7 +36,8 @@ pub(crate) fn are_written_together(left: &AnyWindow<'_>, right: &AnyWindow<'_>) 
 
 /// Converts adjacent windows into rows. Returns whether the policy permits every value. If not, the target's contents
 /// are unspecified. `rows` is the number of rows of their table: columns of several types that the second-level cache
-/// does not hold are requested behind the windows, where later blocks are, most often.
+/// does not hold are requested behind the windows, where later blocks are, most often, if that [saves
+/// time](Level::requests_columns).
 ///
 /// Panics unless [`are_read_together`] holds for each window and the next, and together they have the shape of the
 /// rows.
@@ -52,8 +53,9 @@ pub(crate) fn read_beside(
         target.copy_beside(windows, 0);
         return true;
     }
-    let row_bytes = || windows.iter().map(|window| window.element_type().size_in_bytes()).sum();
-    let requests = RESULTS.contains(&target.size_in_bytes()) && rows.saturating_mul(row_bytes()) >= BEYOND_CACHES;
+    let bytes = || rows.saturating_mul(windows.iter().map(|window| window.element_type().size_in_bytes()).sum());
+    let may_request = RESULTS.contains(&target.size_in_bytes()) && Level::chosen().requests_columns();
+    let requests = may_request && bytes() >= BEYOND_CACHES;
     let (mut is_permitted, mut width) = (true, 0);
     for (group, columns) in groups(windows) {
         width = columns.end;
