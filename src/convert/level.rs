@@ -76,7 +76,10 @@ impl Level {
     /// Returns whether columns that are read side by side are requested: on AMD's processors with AVX-512, which fetch
     /// few values of each by themselves. On Intel's, requests take more time than they save.
     pub(crate) fn requests_columns(self) -> bool {
-        self.vectors() == Vectors::Avx512InOrder
+        #[cfg(target_arch = "x86_64")]
+        return self.has_avx512() && is_by_amd();
+        #[cfg(not(target_arch = "x86_64"))]
+        false
     }
 
     /// Returns every level of this machine, the best one last.
@@ -180,7 +183,7 @@ impl Level {
     }
 }
 
-/// Returns whether the processor is one of AMD's, the only ones with these instructions.
+/// Returns whether the processor is by AMD: no other has SSE4a.
 #[cfg(target_arch = "x86_64")]
 fn is_by_amd() -> bool {
     is_x86_feature_detected!("sse4a")

@@ -27,8 +27,9 @@ use crate::convert::level::{Level, LongLoop};
 
 /// Number of sums of a tile.
 const TILE: usize = STRIP * STRIP;
-/// The share of all tiles that a thread computes at a time, as a divisor. With larger shares, two threads take longer.
-const LARGEST_SHARE: usize = 32;
+/// The largest part of all tiles that one of several threads computes at a time: one in this number. With larger parts,
+/// two threads take 5 % longer.
+const LARGEST_PART: usize = 32;
 /// Number of rows of four strips that stay in the first-level cache, even beside other data: 16 KiB.
 const NEAR_ROWS: usize = 64;
 
@@ -107,8 +108,8 @@ impl Products {
         let rows: usize = blocks.iter().map(|block| block.rows).sum();
         let tasks = parallel::task_count(cost(rows, self.columns));
         let (mut rest, mut start) = (self.tiles.as_chunks_mut::<TILE>().0, 0);
-        // Large ones take less time together, and small ones at the end let no thread wait long for another.
-        let (largest, smallest) = (rest.len().div_ceil(LARGEST_SHARE), rest.len().div_ceil(4 * tasks));
+        let largest = rest.len().div_ceil(if tasks == 1 { 1 } else { LARGEST_PART });
+        let smallest = rest.len().div_ceil(4 * tasks); // the last ones, so that no thread waits long for another
         let (mut others, mut pieces) = (others.into_iter(), Vec::new());
         while !rest.is_empty() {
             let length = (rest.len() / tasks).min(largest).max(smallest).min(rest.len());

@@ -73,7 +73,7 @@ impl<'w> Across<'w> {
     /// written. Returns whether it did. If not, the target's values are unspecified, or unchanged if they must not be
     /// lost. `rows` is the number of rows of the table.
     pub(super) fn read(&self, target: &mut Target<'_>, rows: usize) -> bool {
-        target.is_one_pass() && kernel::read_beside(self.windows(), target.values.reborrow(), target.policy, rows)
+        target.is_one_pass() && kernel::read_beside(self.windows(), target.values.reborrow(), target.policy, Some(rows))
     }
 
     /// Returns whether values of the same shape may be written into the windows. Returns `false` if this is unknown.

@@ -141,8 +141,7 @@ fn read_band(parts: &[Part<'_>], band: &Region, mut values: AnyRows<'_>, policy:
             windows.clear();
             windows.extend(run.clone().filter_map(|part| parts[part].window_of(common)));
             let target = values.cut(place.rows, place.columns);
-            let no_requests = 0; // most results leave the cache
-            if kernel::read_beside(&windows, target, policy, no_requests) {
+            if kernel::read_beside(&windows, target, policy, None) {
                 return;
             }
         }

@@ -35,8 +35,10 @@ pub(crate) fn are_written_together(left: &AnyWindow<'_>, right: &AnyWindow<'_>) 
 }
 
 /// Converts adjacent windows into rows. Returns whether the policy permits every value. If not, the target's contents
-/// are unspecified. `rows` is the number of rows of their table: columns of several types that the second-level cache
-/// does not hold are requested behind the windows, where later blocks are, most often, if that [saves
+/// are unspecified.
+///
+/// With the number of rows of the table, the values behind columns of several types are requested: those of later
+/// blocks, most often. This needs a table that the second-level cache does not hold, and a processor where it [saves
 /// time](Level::requests_columns).
 ///
 /// Panics unless [`are_read_together`] holds for each window and the next, and together they have the shape of the
@@ -45,7 +47,7 @@ pub(crate) fn read_beside(
     windows: &[AnyWindow<'_>],
     mut target: AnyRows<'_>,
     policy: ConversionPolicy,
-    rows: usize,
+    rows_of_table: Option<usize>,
 ) -> bool {
     let Some(first) = windows.first() else { return true };
     let (count, element) = (target.rows(), target.element_type());
@@ -53,9 +55,11 @@ pub(crate) fn read_beside(
         target.copy_beside(windows, 0);
         return true;
     }
-    let bytes = || rows.saturating_mul(windows.iter().map(|window| window.element_type().size_in_bytes()).sum());
-    let may_request = RESULTS.contains(&target.size_in_bytes()) && Level::chosen().requests_columns();
-    let requests = may_request && bytes() >= BEYOND_CACHES;
+    let row_bytes = || windows.iter().map(|window| window.element_type().size_in_bytes()).sum();
+    let is_large = |rows: usize| rows.saturating_mul(row_bytes()) >= BEYOND_CACHES;
+    let requests = RESULTS.contains(&target.size_in_bytes())
+        && Level::chosen().requests_columns()
+        && rows_of_table.is_some_and(is_large);
     let (mut is_permitted, mut width) = (true, 0);
     for (group, columns) in groups(windows) {
         width = columns.end;

@@ -6,6 +6,7 @@
 
 use std::arch::x86_64::*;
 
+use super::pair::Pair;
 use super::requesting::RESULTS;
 use crate::base::cache::{BEYOND_CACHES, LINE, SECOND_LEVEL, prefetch};
 use crate::base::element::ElementType;
@@ -21,14 +22,14 @@ const WORD: usize = 4;
 /// The number of words in a vector.
 const WORDS: usize = LINE / WORD;
 
-/// The distance in bytes from a record that is converted to the one that is requested.
+/// The least distance in bytes from a record that is converted to the one that is requested.
 const AHEAD: usize = 8 << 10;
 
 /// How a vector of records becomes one of results.
 ///
-/// Invariant: of records that begin at `first`, the words in `read` are those of fields: of one record in the first
-/// mask, of `together` records in the second one. All words in the permutations are below [`WORDS`], and
-/// `together * columns` is at most [`LANES`].
+/// Invariant: from the first field of a record on, the mask `of_one` has the words of its fields, and `of_all` those of
+/// `together` records, the next ones included. Neither has others. All words in the permutations are below [`WORDS`],
+/// and `together * columns` is at most [`LANES`].
 #[derive(Debug)]
 pub(crate) struct RecordLoop {
     /// The offset of the first field in a record.
@@ -37,8 +38,13 @@ pub(crate) struct RecordLoop {
     columns: usize,
     /// The number of records that are converted at once: 1, 2 or 4.
     together: usize,
-    read: [u16; 2],
-    /// For each result, the word of a short field. Others are not used.
+    of_one: u16,
+    of_all: u16,
+    /// The distance in bytes to the record that is requested.
+    ahead: usize,
+    /// Whether `Exact` may refuse a value. `Checked` permits all as `f64`.
+    may_lose: bool,
+    /// For each result, the word of a short field. The places of long ones are unused.
     short: [u32; WORDS],
     /// For each result, both words of a long field.
     long: [u32; WORDS],
@@ -69,20 +75,25 @@ impl RecordLoop {
         let fits = |together: &usize| together * columns <= LANES && end(*together) <= LINE;
         let together = [4, 2, 1].into_iter().find(fits).filter(|_| columns >= 2)?;
         let (short, long, types) = ([0; WORDS], [0; WORDS], Types::default());
-        let mut records = Self { first, size, columns, together, read: [0; 2], short, long, types };
+        let may_lose = fields.clone().any(|(element, _)| {
+            let pair = Pair::of(element, ElementType::F64);
+            pair.needs_check(ConversionPolicy::Exact)
+        });
+        let (of_one, of_all, ahead) = (0, 0, AHEAD.next_multiple_of(size.max(1)));
+        let mut records = Self { first, size, columns, together, of_one, of_all, ahead, may_lose, short, long, types };
         for index in 0..together {
             for (column, (element, offset)) in fields.clone().enumerate() {
                 records.add(element, index * size + offset - first, index * columns + column)?;
             }
             if index == 0 {
-                records.read[0] = records.read[1];
+                records.of_one = records.of_all;
             }
         }
         Some(records)
     }
 
-    /// Adds a field that begins at a byte of the vector, for a result at a place in that of results. Returns `None` if it
-    /// does not begin at a word, or is of another size.
+    /// Adds a field that begins at a byte of the vector, for a result at a place in that of results. Returns `None` if
+    /// it does not begin at a word, or is of another size.
     fn add(&mut self, element: ElementType, byte: usize, place: usize) -> Option<()> {
         let types = &mut self.types;
         let (places, words) = match element {
@@ -103,45 +114,43 @@ impl RecordLoop {
             1 => self.short[place] = word,
             _ => (self.long[2 * place], self.long[2 * place + 1]) = (word, word + 1),
         }
-        self.read[1] |= ((1 << words) - 1) << word;
+        self.of_all |= ((1 << words) - 1) << word;
         Some(())
     }
 
-    /// Returns whether the loop may be used at this level for results of this type, given that the policy may refuse
-    /// none of the values.
+    /// Returns whether the loop can be used at a level, for results of a type, and the policy permits every value.
     #[inline]
     pub(crate) fn is_for(&self, level: Level, target: ElementType, policy: ConversionPolicy) -> bool {
-        let is_exact = self.types.i64 | self.types.u64 == 0;
-        level.has_avx512() && target == ElementType::F64 && (is_exact || policy != ConversionPolicy::Exact)
+        let is_permitted = !self.may_lose || policy != ConversionPolicy::Exact;
+        level.has_avx512() && target == ElementType::F64 && is_permitted
     }
 
-    /// Converts records into rows of as many results, whose distance is `to_stride` values. If the second-level cache
-    /// does not hold the memory that has the records, given its size in bytes, those behind them are requested: later
-    /// blocks, most often.
+    /// Converts records into rows, whose distance is `to_stride` values. `memory` is the size in bytes of all records
+    /// of the table. If the second-level cache does not hold them, later ones are requested.
     ///
     /// # Safety
-    /// Each field must be valid for a read in each of the `rows` records, whose first one begins at `from`. `to` must be
-    /// valid for writes of the results, which must not overlap the records, and must be aligned. The loop must be
+    /// Each field must be an initialized value that is valid for reads, in each of the `rows` records from `from` on.
+    /// `to` must be aligned, and valid for writes of the results, which must not overlap the records. The loop must be
     /// [for this machine](Self::is_for).
     #[inline]
     pub(crate) unsafe fn convert(&self, from: *const u8, rows: usize, to: *mut f64, to_stride: usize, memory: usize) {
         let requests = memory >= BEYOND_CACHES && RESULTS.contains(&(rows * self.columns * size_of::<f64>()));
-        let is_rare = self.types.u32 | self.types.i64 | self.types.u64 != 0;
+        let has_all_types = self.types.u32 | self.types.i64 | self.types.u64 != 0;
         // SAFETY: the caller's promise.
         unsafe {
-            match is_rare {
+            match has_all_types {
                 false => self.convert_with::<false>(from, rows, to, to_stride, requests),
                 true => self.convert_with::<true>(from, rows, to, to_stride, requests),
             }
         }
     }
 
-    /// Does the work of [`convert`](Self::convert): with `RARE`, for all types, else for `f32`, `f64` and `i32`.
+    /// Does the work of [`convert`](Self::convert), for all types or for `f32`, `f64` and `i32` only.
     ///
     /// # Safety
     /// That of `convert`. The machine must have AVX-512 F, DQ and VL.
     #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-    unsafe fn convert_with<const RARE: bool>(
+    unsafe fn convert_with<const ALL_TYPES: bool>(
         &self,
         from: *const u8,
         rows: usize,
@@ -149,54 +158,42 @@ impl RecordLoop {
         to_stride: usize,
         requests: bool,
     ) {
-        let [one, all] = self.read;
-        let written = |records: usize| u8::MAX >> (LANES - records * self.columns);
         // SAFETY: each array has the size of a vector.
         let permutations = unsafe { [&self.short, &self.long].map(|words| _mm512_loadu_si512(words.as_ptr().cast())) };
-        // Results of one row are beside those of the next one, or rows are converted one by one.
+        // Several records at a time, if the results of one follow those of the one before. Then the rest, one by one.
         let whole = if to_stride == self.columns { rows & !(self.together - 1) } else { 0 };
-        let is_full = self.together * self.columns == LANES;
-        let mut row = 0;
-        while row < whole {
-            // SAFETY: these rows are below `rows`. The mask selects the words of their fields (invariant), which are
-            // valid for reads, and of the results, which follow each other, those of these rows.
-            unsafe {
-                let from = from.add(row * self.size + self.first);
-                if requests {
-                    prefetch::<SECOND_LEVEL>(from.wrapping_add(AHEAD), LINE);
+        for (rows, count, fields) in [(0..whole, self.together, self.of_all), (whole..rows, 1, self.of_one)] {
+            let results = u8::MAX >> (LANES - count * self.columns);
+            let mut row = rows.start;
+            while row < rows.end {
+                // SAFETY: the next `count` rows are there. The mask selects the words of their fields (invariant), and
+                // a masked load touches no other. Their results follow each other, and the mask selects just them.
+                unsafe {
+                    let from = from.add(row * self.size + self.first);
+                    if requests {
+                        prefetch::<SECOND_LEVEL>(from.wrapping_add(self.ahead), LINE);
+                    }
+                    let records = _mm512_maskz_loadu_epi32(fields, from.cast());
+                    let (to, values) = (to.add(row * to_stride), self.results::<ALL_TYPES>(records, permutations));
+                    match results {
+                        u8::MAX => _mm512_storeu_pd(to, values),
+                        _ => _mm512_mask_storeu_pd(to, results, values),
+                    }
                 }
-                let results = self.results::<RARE>(_mm512_maskz_loadu_epi32(all, from.cast()), permutations);
-                let to = to.add(row * self.columns);
-                match is_full {
-                    true => _mm512_storeu_pd(to, results),
-                    false => _mm512_mask_storeu_pd(to, written(self.together), results),
-                }
+                row += count;
             }
-            row += self.together;
-        }
-        while row < rows {
-            // SAFETY: the row is below `rows`; the masks select the words of its fields, and its results.
-            unsafe {
-                let from = from.add(row * self.size + self.first);
-                if requests {
-                    prefetch::<SECOND_LEVEL>(from.wrapping_add(AHEAD), LINE);
-                }
-                let results = self.results::<RARE>(_mm512_maskz_loadu_epi32(one, from.cast()), permutations);
-                _mm512_mask_storeu_pd(to.add(row * to_stride), written(1), results);
-            }
-            row += 1;
         }
     }
 
     /// Returns the results of the fields of records, each in its place.
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-    fn results<const RARE: bool>(&self, records: __m512i, [short, long]: [__m512i; 2]) -> __m512d {
+    fn results<const ALL_TYPES: bool>(&self, records: __m512i, [short, long]: [__m512i; 2]) -> __m512d {
         let types = self.types;
         let long = _mm512_permutexvar_epi32(long, records);
         let short = _mm512_castsi512_si256(_mm512_permutexvar_epi32(short, records));
         let mut results = _mm512_castsi512_pd(long);
-        if RARE {
+        if ALL_TYPES {
             results = _mm512_mask_cvtepi64_pd(results, types.i64, long);
             results = _mm512_mask_cvtepu64_pd(results, types.u64, long);
             results = _mm512_mask_cvtepu32_pd(results, types.u32, short);

@@ -292,8 +292,8 @@ impl<H: Hold> Records<H> {
         &self.places
     }
 
-    /// Converts all columns of some rows at once, if there is a loop for it, and the policy may refuse no value. Returns
-    /// whether it did. Panics if the shapes differ; callers have checked.
+    /// Converts all columns of some rows at once, if there is a loop for it, and the policy may refuse no value.
+    /// Returns whether it did. Panics if the shapes differ; callers have checked.
     #[inline]
     pub(super) fn convert(&self, rows: &Range<usize>, target: &mut AnyRows<'_>, policy: ConversionPolicy) -> bool {
         #[cfg(target_arch = "x86_64")]
@@ -304,11 +304,14 @@ impl<H: Hold> Records<H> {
             assert_eq!((target.rows(), target.columns()), (rows.len(), self.places.all().len()), "the shape");
             let (size, to_stride, count) = (self.places.size(), target.row_stride(), rows.len());
             let (to, memory) = (target.as_mut_ptr().cast::<f64>(), self.rows * size); // these bytes exist
-            // SAFETY: the rows are those of the records: each place in them is an initialised value of its type, borrowed
-            // with `self`. The target is borrowed exclusively, has the same shape, and is of `f64` (`is_for`).
+            // SAFETY: the fields of the loop are these places, and `is_for` proves that the machine can run it. The
+            // rows are rows of the records (asserted), so that their start is in the memory, and each place in them is
+            // an initialised value, borrowed with `self`. The target is of `f64` (`is_for`), aligned as such, borrowed
+            // exclusively, and has the same shape (asserted).
             unsafe { whole.convert(self.held.start().add(rows.start * size), count, to, to_stride, memory) };
             return true;
         }
+        #[cfg(not(target_arch = "x86_64"))]
         let _ = (rows, target, policy);
         false
     }

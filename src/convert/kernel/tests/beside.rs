@@ -36,8 +36,7 @@ fn columns_become_rows<S: Element>(target: ElementType, random: &mut Random) {
         let mut found = AnyArray::zeros(target, rows * (count + 2 * GUARDS)).unwrap();
         let room = found.need_mutable_data().unwrap().into_room();
         let mut all = AnyRows::new(room, rows, count + 2 * GUARDS);
-        let is_permitted =
-            read_beside(&windows, all.cut(0..rows, GUARDS..GUARDS + count), policy, [0, usize::MAX][turn % 2]);
+        let is_permitted = read_beside(&windows, all.cut(0..rows, GUARDS..GUARDS + count), policy, Some(usize::MAX));
         assert_eq!(is_permitted, (0..rows * count).all(|index| !answers.is_refused(index)), "{policy:?}");
         if is_permitted {
             check_guarded(&found, &answers.converted, count, GUARDS);
@@ -45,7 +44,7 @@ fn columns_become_rows<S: Element>(target: ElementType, random: &mut Random) {
         // And into whole rows.
         let mut found = AnyArray::zeros(target, rows * count).unwrap();
         let rows = AnyRows::new(found.need_mutable_data().unwrap().into_room(), rows, count);
-        assert!(read_beside(&windows, rows, ConversionPolicy::Saturate, 0));
+        assert!(read_beside(&windows, rows, ConversionPolicy::Saturate, None));
         let places = format!("{found:?}");
         assert_eq!(places, format!("{:?}", answers.converted));
     }
@@ -171,7 +170,7 @@ fn together_is_one_by_one<S: Element>(target: ElementType, random: &mut Random) 
                 let room = found.need_mutable_data().unwrap().into_room();
                 let mut target = AnyRows::new(room, rows, width);
                 let is_permitted = match each_by_itself {
-                    false => read_beside(&parts.windows(), target, policy, usize::MAX),
+                    false => read_beside(&parts.windows(), target, policy, Some(usize::MAX)),
                     true => {
                         let mut first = 0;
                         let mut read = |window: AnyWindow<'_>| {
@@ -197,7 +196,7 @@ fn together_is_one_by_one<S: Element>(target: ElementType, random: &mut Random) 
         }
         let mut new = AnyArray::zeros(target, rows * width).unwrap();
         let room = AnyRows::new(new.need_mutable_data().unwrap().into_room(), rows, width);
-        assert!(read_beside(&parts.windows(), room, ConversionPolicy::Saturate, 0));
+        assert!(read_beside(&parts.windows(), room, ConversionPolicy::Saturate, None));
         // Changes none of the values, all, a third, or few.
         let (changed, keep_unchanged) = ([0, 1, 3, 150][random.below(4)], random.below(5) != 0);
         match_element!(target, D => {

@@ -297,6 +297,7 @@ fn a_deleter_may_use_the_device() {
                 let whole = DeviceArray::<u8, _>::allocate(&device, besides + 1);
                 assert_fault!(whole, HandleError::DeviceAlloc { .. });
                 assert!(handle.is_on_device());
+                assert_eq!(calls.now(), way);
             }
             _ => panic_in_deleter(&device, address),
         }
