@@ -8,12 +8,12 @@ use std::ops::Range;
 use super::few::SINGLE;
 use super::pair::Pair;
 use super::read::{convert_window, permits_window};
-use super::requesting::RESULTS;
+use super::requesting::may_save_time;
 use super::store::Store;
 use super::tiles::{Scratch, TileScratch, dense};
 use super::transpose::{Columns, TOGETHER};
 use super::write::{Forms, Writer, write_checked};
-use crate::base::cache::{BEYOND_CACHES, LINE, SECOND_LEVEL, prefetch};
+use crate::base::cache::{LINE, SECOND_LEVEL, prefetch};
 use crate::base::element::ElementType;
 use crate::base::range;
 use crate::convert::level::Level;
@@ -55,18 +55,13 @@ pub(crate) fn read_beside(
         target.copy_beside(windows, 0);
         return true;
     }
-    let row_bytes = || windows.iter().map(|window| window.element_type().size_in_bytes()).sum();
-    let is_large = |rows: usize| rows.saturating_mul(row_bytes()) >= BEYOND_CACHES;
-    let requests = RESULTS.contains(&target.size_in_bytes())
-        && Level::chosen().requests_columns()
-        && rows_of_table.is_some_and(is_large);
     let (mut is_permitted, mut width) = (true, 0);
     for (group, columns) in groups(windows) {
         width = columns.end;
         let mut target = target.cut(0..count, columns);
         is_permitted &= match group {
             [only] => convert_window(*only, target, Pair::of(only.element_type(), element), policy),
-            _ if group[0].is_column() => read_columns(group, &mut target, policy, requests),
+            _ if group[0].is_column() => read_columns(group, &mut target, policy, rows_of_table),
             _ => read_rows_beside(group, &mut target, policy),
         };
     }
@@ -95,11 +90,16 @@ fn read_rows_beside(windows: &[AnyWindow<'_>], target: &mut AnyRows<'_>, policy:
 }
 
 /// Converts columns, before or after they are combined into rows: while their values are of the smaller size.
-fn read_columns(columns: &[AnyWindow<'_>], target: &mut AnyRows<'_>, policy: ConversionPolicy, requests: bool) -> bool {
+fn read_columns(
+    columns: &[AnyWindow<'_>],
+    target: &mut AnyRows<'_>,
+    policy: ConversionPolicy,
+    rows_of_table: Option<usize>,
+) -> bool {
     let element = columns[0].element_type();
     let is_of_one_type = columns.iter().all(|column| column.element_type() == element);
     if !is_of_one_type || element.size_in_bytes() > target.element_type().size_in_bytes() {
-        return read_each_column(columns, target, policy, requests);
+        return read_each_column(columns, target, policy, rows_of_table);
     }
     read_together(&columns_of(columns.iter().copied(), element, target.rows()), target, policy)
 }
@@ -188,9 +188,12 @@ fn read_each_column(
     columns: &[AnyWindow<'_>],
     target: &mut AnyRows<'_>,
     policy: ConversionPolicy,
-    requests: bool,
+    rows_of_table: Option<usize>,
 ) -> bool {
     let (element, count, width) = (target.element_type(), target.rows(), target.columns());
+    let row_bytes = || columns.iter().map(|column| column.element_type().size_in_bytes()).sum();
+    let is_worthwhile = |rows: usize| may_save_time(target.size_in_bytes(), || rows.saturating_mul(row_bytes()));
+    let requests = Level::chosen().requests_columns() && rows_of_table.is_some_and(is_worthwhile);
     let (mut is_permitted, mut scratch) = (true, Scratch::new());
     for rows in range::cut(0..count, Scratch::capacity(element) / width) {
         let mut rest = scratch.room(element, rows.len() * width);

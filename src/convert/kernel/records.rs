@@ -7,8 +7,8 @@
 use std::arch::x86_64::*;
 
 use super::pair::Pair;
-use super::requesting::RESULTS;
-use crate::base::cache::{BEYOND_CACHES, LINE, SECOND_LEVEL, prefetch};
+use super::requesting::{FAR, may_save_time};
+use crate::base::cache::{LINE, SECOND_LEVEL, prefetch};
 use crate::base::element::ElementType;
 use crate::convert::ConversionPolicy;
 use crate::convert::level::Level;
@@ -21,9 +21,6 @@ const WORD: usize = 4;
 
 /// The number of words in a vector.
 const WORDS: usize = LINE / WORD;
-
-/// The least distance in bytes from a record that is converted to the one that is requested.
-const AHEAD: usize = 8 << 10;
 
 /// How a vector of records becomes one of results.
 ///
@@ -79,7 +76,7 @@ impl RecordLoop {
             let pair = Pair::of(element, ElementType::F64);
             pair.needs_check(ConversionPolicy::Exact)
         });
-        let (of_one, of_all, ahead) = (0, 0, AHEAD.next_multiple_of(size.max(1)));
+        let (of_one, of_all, ahead) = (0, 0, FAR.next_multiple_of(size.max(1)));
         let mut records = Self { first, size, columns, together, of_one, of_all, ahead, may_lose, short, long, types };
         for index in 0..together {
             for (column, (element, offset)) in fields.clone().enumerate() {
@@ -134,7 +131,7 @@ impl RecordLoop {
     /// [for this machine](Self::is_for).
     #[inline]
     pub(crate) unsafe fn convert(&self, from: *const u8, rows: usize, to: *mut f64, to_stride: usize, memory: usize) {
-        let requests = memory >= BEYOND_CACHES && RESULTS.contains(&(rows * self.columns * size_of::<f64>()));
+        let requests = may_save_time(rows * self.columns * size_of::<f64>(), || memory);
         let has_all_types = self.types.u32 | self.types.i64 | self.types.u64 != 0;
         // SAFETY: the caller's promise.
         unsafe {

@@ -22,16 +22,22 @@ pub(super) const RESULTS: Range<usize> = 8 << 10..(512 << 10) + 1;
 
 /// The distances in bytes from values that are converted to those that are requested: into the second-level cache,
 /// which may have more requests at a time, and into the first one.
-const FAR: usize = 8 << 10;
+pub(super) const FAR: usize = 8 << 10;
 const NEAR: usize = 1 << 10;
+
+/// Returns whether requests may save time, given the sizes in bytes of the results, and of the memory that has the
+/// values: the results stay in the second-level cache, and the values do not.
+#[inline(always)]
+pub(super) fn may_save_time(result: usize, memory: impl FnOnce() -> usize) -> bool {
+    RESULTS.contains(&result) && memory() >= BEYOND_CACHES // most calls are for a few values
+}
 
 impl Pair {
     /// Returns whether values are converted without a check, and in less time if they are requested, given the sizes in
     /// bytes of the results, and of the memory that has the values.
     #[inline(always)]
     pub(super) fn is_requested(&self, policy: ConversionPolicy, result: usize, memory: impl FnOnce() -> usize) -> bool {
-        let is_worthwhile = || self.requesting.is_some() && !self.needs_check(policy) && memory() >= BEYOND_CACHES;
-        RESULTS.contains(&result) && is_worthwhile() // most calls are for a few values
+        may_save_time(result, memory) && self.requesting.is_some() && !self.needs_check(policy)
     }
 
     /// Converts values, and meanwhile requests those behind them, a line or a few at a time: requests for many lines at

@@ -292,6 +292,11 @@ impl<H: Hold> Records<H> {
         &self.places
     }
 
+    /// Returns the size of all records in bytes.
+    pub(super) fn size_in_bytes(&self) -> usize {
+        self.rows * self.places.size() // cannot overflow: the records exist
+    }
+
     /// Converts all columns of some rows at once, if there is a loop for it, and the policy may refuse no value.
     /// Returns whether it did. Panics if the shapes differ; callers have checked.
     #[inline]
@@ -303,7 +308,7 @@ impl<H: Hold> Records<H> {
             assert!(rows.start <= rows.end && rows.end <= self.rows, "rows of the table");
             assert_eq!((target.rows(), target.columns()), (rows.len(), self.places.all().len()), "the shape");
             let (size, to_stride, count) = (self.places.size(), target.row_stride(), rows.len());
-            let (to, memory) = (target.as_mut_ptr().cast::<f64>(), self.rows * size); // these bytes exist
+            let (to, memory) = (target.as_mut_ptr().cast::<f64>(), self.size_in_bytes());
             // SAFETY: the fields of the loop are these places, and `is_for` proves that the machine can run it. The
             // rows are rows of the records (asserted), so that their start is in the memory, and each place in them is
             // an initialised value, borrowed with `self`. The target is of `f64` (`is_for`), aligned as such, borrowed

@@ -76,12 +76,18 @@ impl<H: Hold> RecordTable<H> {
             return Ok(());
         }
         let (mut outcome, mut together) = (Ok(()), Interleaved::new(values));
-        let memory = || self.records.rows() * self.records.places().size(); // cannot overflow: the records exist
         for (columns, window) in self.groups(region) {
             let place = columns.start - region.columns.start..columns.end - region.columns.start;
             if !kernel::read_narrow(window, place.clone(), policy, &mut together) {
                 let origin = Origin { row: region.rows.start, column: columns.start };
-                let read = kernel::read_rows_of(memory, window, together.columns(place), policy, origin, old);
+                let read = kernel::read_rows_of(
+                    || self.records.size_in_bytes(),
+                    window,
+                    together.columns(place),
+                    policy,
+                    origin,
+                    old,
+                );
                 outcome = tiling::earlier(outcome, read);
             }
         }

@@ -49,6 +49,15 @@ impl SoaNumericTable {
         Ok(kernel::read_together(&columns, &mut target.values, target.policy))
     }
 
+    /// Reads some rows of several columns at once. Returns whether it did.
+    fn read_beside(&self, region: &Region, target: &mut Target<'_>) -> Result<bool> {
+        if self.read_together(region, target)? {
+            return Ok(true);
+        }
+        let are_several = region.columns.len() > 1 && !region.rows.is_empty();
+        Ok(are_several && self.across(region)?.read(target, self.shape().rows))
+    }
+
     /// Writes a few rows, if all columns have one type and every value is permitted. Returns whether it did.
     fn write_rows(&mut self, region: &Region, values: AnySlice<'_>, rule: WriteRule) -> Result<bool> {
         region.check(self.shape())?;
@@ -87,13 +96,7 @@ impl SoaNumericTable {
 
     /// Reads a region, with unspecified values where values are missing.
     pub(super) fn read_stored(&self, region: &Region, mut target: Target<'_>) -> Result<()> {
-        if self.read_together(region, &mut target)? {
-            return Ok(());
-        }
-        if region.columns.len() > 1
-            && !region.rows.is_empty()
-            && self.across(region)?.read(&mut target, self.shape().rows)
-        {
+        if self.read_beside(region, &mut target)? {
             return Ok(());
         }
         // A large region; or a value is refused, and this names it.
@@ -182,13 +185,7 @@ impl NumericTable for SoaNumericTable {
         if !self.gaps.are_none_in(region.columns.clone()) {
             return self.read_with_gaps(region, target);
         }
-        if self.read_together(region, &mut target)? {
-            return Ok(());
-        }
-        if region.columns.len() > 1
-            && !region.rows.is_empty()
-            && self.across(region)?.read(&mut target, self.shape().rows)
-        {
+        if self.read_beside(region, &mut target)? {
             return Ok(());
         }
         tiling::read(self, region, target) // a large region; or a value is refused, and this names it
